@@ -207,7 +207,7 @@ def _name_definition(name: str, body: Schema) -> str:
     return title.split(": ")[0] if name in ("id", "size") or name.endswith("_step") else title
 
 
-_PLAIN = {"boolean": "true or false", "string": "a text", "object": "a mapping", "array": "a list"}
+_PLAIN = {"boolean": "true or false", "string": "a string", "object": "a mapping", "array": "a list"}
 
 
 def _name_plain(value: Schema) -> str:
@@ -217,7 +217,7 @@ def _name_plain(value: Schema) -> str:
     if "const" in value:
         return _show(value["const"])
     if "pattern" in value and "examples" in value:
-        return f"a text such as {_show(value['examples'][0])}"
+        return f"a string such as {_show(value['examples'][0])}"
     kind = value.get("type", "")
     if kind in ("integer", "number"):
         least, most = value.get("minimum"), value.get("maximum")

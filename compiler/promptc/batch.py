@@ -255,8 +255,10 @@ def _unwrap(document: JsonDocument, id: str | None) -> tuple[str | None, JsonDoc
     if STATE not in value or not value.keys() <= WRAPPED:
         return found, document
     if "id" in value and not is_name:
-        help = "write a text or a whole number, or leave the id out: the number of the line is then the id"
-        raise PromptcError([Diagnostic("PC0717", "the `id` of this line is neither a text nor a whole number", document.span("/id"), help)])
+        help = "write a string or a whole number, or leave the id out: the number of the line is then the id"
+        raise PromptcError(
+            [Diagnostic("PC0717", "the `id` of this line is neither a string nor a whole number", document.span("/id"), help)]
+        )
     return found, document.enter(STATE)
 
 

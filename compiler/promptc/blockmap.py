@@ -150,7 +150,13 @@ def make_choice(pack: PackModel, cases: Mapping[str, str], patches: Sequence[str
             raise UsageError([Diagnostic("PC0702", f"the axis `{axis}` has no case `{case}`", help=suggest(case, axes[axis]))])
     for name in patches:
         if name not in pack.patch_names:
-            raise UsageError([Diagnostic("PC0703", f"the pack has no patch `{name}`", help=suggest(name, pack.patch_names))])
+            raise UsageError(
+                [
+                    Diagnostic(
+                        "PC0703", f"the pack has no patch `{name}`", help=suggest(name, pack.patch_names) or "declare it under `patches`"
+                    )
+                ]
+            )
     chosen = tuple((axis, cases.get(axis, usual)) for axis, usual in list_defaults(pack))
     return Choice(chosen, tuple(patches), 0 if pack.strain is None else 1)
 

@@ -165,7 +165,7 @@ def test_a_dry_run_writes_nothing(here, run):
     done = run("apply", "logbook", "digest", "state.json", "--answer", "summary=answer.md", "--dry-run")
     assert done.code == 0 and done.out.splitlines() == [
         "  /entries  10 → 3 elements, 7 archived",
-        "  /summary  new: a text of 27 characters",
+        "  /summary  new: a string of 27 characters",
     ]
     assert sorted(one.name for one in here.iterdir()) == ["answer.md", "logbook", "state.json"]
     assert run("apply", "logbook", "prune", "state.json", "--arg", "keep=10", "--dry-run").out == "state.json would stay as it is\n"

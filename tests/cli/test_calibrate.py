@@ -162,7 +162,7 @@ def test_a_pack_names_the_file(calibrate, run, tmp_path):
         ({"quantile": 0}, "has a quantile"),
         ({"entries": []}, "needs a list of 1 to 1000 entries"),
         ({"more": 1}, "needs an object with"),
-        ({"counter": {"name": 1, "digest": ""}}, "has a `name` of its counter that is not a text"),
+        ({"counter": {"name": 1, "digest": ""}}, "has a `name` of its counter that is not a string"),
     ],
 )
 def test_a_file_of_another_form(change, says, calibrate, run, tmp_path):

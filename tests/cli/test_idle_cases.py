@@ -174,3 +174,13 @@ def test_a_carry_that_nothing_reads_breaks_the_case(there, run, lines, told):  #
     assert done.code == 1 and "BROKEN tavern/calm" in done.out and f"fixtures/tavern/calm/case.yaml:{told}" in done.out
     if "tire" in lines:
         assert "did you mean `/tier`?" in done.out
+
+
+@pytest.mark.parametrize("name", ["case.yml", "cases.yaml"])
+def test_a_misnamed_case_without_goldens_is_an_error(lost, run, name):
+    (lost / "golden.txt").unlink()
+    (lost / "golden.inputs.json").unlink()
+    (lost / "case.yml").rename(lost / name)
+    done = run("test")
+    assert done.code == 1 and f"PC0922 `fixtures/tavern/lost` has a `{name}` and no `case.yaml`: nobody reads it\n" in done.out
+    assert f"`{name}` is not read: call it `case.yaml`" in done.out

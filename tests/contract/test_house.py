@@ -138,3 +138,12 @@ def _read_docstring(house, name):
 
 def _show(path):
     return path.relative_to(ROOT).as_posix()
+
+
+def test_a_module_that_a_decision_names_is_there():
+    named = re.compile(r"`((?:[a-z_]+/)+[a-z_0-9]+|[a-z_]+(?=\.py))(?:\.[a-z_]+)?/?`")
+    files = {path.with_suffix("").as_posix() for room in (ROOT / "compiler", ROOT / "tests", ROOT / "tools") for path in room.rglob("*")}
+    files |= {path.as_posix() for path in (ROOT / "packs").rglob("*")}
+    pages = sorted((ROOT / "docs" / "decisions").glob("*.md"))
+    told = {name for page in pages for name in named.findall(page.read_text(encoding="utf-8"))}
+    assert {name for name in told if not any(file.endswith(f"/{name}") for file in files)} == {"chars/4"}  # a tokenizer

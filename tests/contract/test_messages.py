@@ -191,8 +191,8 @@ def test_a_result_of_no_use_is_one_finding(load):
     pack = load(TURN)
     for id, what in (
         (None, "without `tool_use_id`"),
-        ("", "whose `tool_use_id` must be a text"),
-        (5, "whose `tool_use_id` must be a text"),
+        ("", "whose `tool_use_id` must be a string"),
+        (5, "whose `tool_use_id` must be a string"),
     ):
         log = [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": id, "content": "x"}]}]
         (said,) = _list_said(lambda log=log: pack.render({"log": log}, format="anthropic").build_payload("anthropic"))

@@ -15,7 +15,7 @@ from tests.property.kinds_drawing import draw_schema, draw_state, draw_template
 
 _DRAWS = 250
 _STATES = 60
-_ODD = ("takes a text", "takes a list", "takes a number", "that holds one", "or a text")
+_ODD = ("takes a string", "takes a list", "takes a number", "that holds one", "or a string")
 """What makes no sense and does not stop the run: a list in capitals, a loop over a text."""
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from math import floor, inf
 
+from promptc.diag.findings import show_value
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Literal
 from promptc.template.types.algebra import join_members
@@ -49,7 +50,7 @@ _FORMS: Mapping[tuple[str, type[Type]], str] = {
 """Expressions that convert a value, by what the key wants and the type that it gets."""
 
 _PLURALS: dict[type[Type], str] = {
-    TextType: "texts",
+    TextType: "strings",
     NumberType: "numbers",
     BoolType: "true and false",
     NoneType: "none",
@@ -133,7 +134,7 @@ def _list_values(member: Type, takes: Takes) -> list[str]:
     if isinstance(member, NumberType) and takes.accepts(NUMBER_TYPE):
         return [*map(_spell, sorted(member.values))] if member.values is not None else [_show_range(member)]
     if isinstance(member, TextType) and takes.accepts(TEXT_TYPE):
-        return [f"`{value:.60}`" for value in sorted(member.values or ())]
+        return [show_value(value) for value in sorted(member.values or ())]
     return []
 
 
@@ -203,16 +204,16 @@ MEDIA_TOKENS = Takes(
 PLACE = Takes("a whole number", _accept_whole(None), "whole", "a whole number of the item: `item.turn`")
 NUMBER = Takes("a number", _accept(NumberType), "number", "a number of what is read: `item.weight`")
 KEY = Takes(
-    "a text, a number, true, false or none", _accept(TextType, NumberType, BoolType, NoneType), "text", "a part of the item: `item.id`"
+    "a string, a number, true, false or none", _accept(TextType, NumberType, BoolType, NoneType), "text", "a part of the item: `item.id`"
 )
-SORTED = Takes("a number, a text or none", _accept(TextType, NumberType, NoneType), "text", "a part of the item: `item.at`")
+SORTED = Takes("a number, a string or none", _accept(TextType, NumberType, NoneType), "text", "a part of the item: `item.at`")
 _IDS = _any_of(_accept(TextType), _accept_whole(None))
-DRAWN = Takes("a text or a whole number", _IDS, "text", "an id: `state.user.id`")
-REF = Takes("a text, a whole number, a list of these, or none", _any_of(_IDS, _accept(NoneType), _accept_list(_IDS)), "text",
+DRAWN = Takes("a string or a whole number", _IDS, "text", "an id: `state.user.id`")
+REF = Takes("a string, a whole number, a list of these, or none", _any_of(_IDS, _accept(NoneType), _accept_list(_IDS)), "text",
             "an id: `state.scene.id`")  # fmt: skip
 _TEXTS = _any_of(_accept(TextType, NoneType), _accept_list(_accept(TextType, NoneType)))
-LOCALE = Takes("a text, a list of texts, or none", _TEXTS, "text", "`\"'en'\"`, or `state.locale`")
-QUERY = Takes("a text, a list of texts, or none", _TEXTS, "text", "a text of the state: `state.query`")
-TEXT_OR_NONE = Takes("a text or none", _accept(TextType, NoneType), "text", "a text of the state: `state.query`")
-CONTENT = Takes("a text, or a list of parts such as `{type: text, text: Hello}`", _any_of(_accept(TextType), _accept_list(_accept_part)),
-                "text", "a text of the item: `item.text`")  # fmt: skip
+LOCALE = Takes("a string, a list of strings, or none", _TEXTS, "text", "`\"'en'\"`, or `state.locale`")
+QUERY = Takes("a string, a list of strings, or none", _TEXTS, "text", "a string of the state: `state.query`")
+TEXT_OR_NONE = Takes("a string or none", _accept(TextType, NoneType), "text", "a string of the state: `state.query`")
+CONTENT = Takes("a string, or a list of parts such as `{type: text, text: Hello}`", _any_of(_accept(TextType), _accept_list(_accept_part)),
+                "text", "a string of the item: `item.text`")  # fmt: skip

@@ -162,7 +162,7 @@ def _report_disk(error: OSError, reporter: Reporter) -> int:
     from promptc.diag.findings import Diagnostic, DiskError
 
     help = "give a path that exists and that you may use"
-    failed = DiskError([Diagnostic("PC0154", f"cannot use {error.filename[:200]}: {error.strerror}", help=help)])
+    failed = DiskError([Diagnostic("PC0154", f"cannot use `{error.filename[:200]}`: {error.strerror}", help=help)])
     reporter.report(failed.diagnostics)
     if reporter.settings.with_traceback:
         import traceback

@@ -182,13 +182,18 @@ def suggest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
 
     `cutoff` is how similar two words must be, from 0 to 1. Short words are easily similar.
     """
+    names = sorted(set(known))
+    near = find_near(word, names, cutoff=cutoff)
+    if near is not None:
+        return f"did you mean `{near}`?"
+    return offer_names(names) if len(names) <= 12 else ""
+
+
+def find_near(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
+    """Return the known word that is most like `word`, or None if none is similar enough."""
     from difflib import get_close_matches
 
-    names = sorted(set(known))
-    near = get_close_matches(word[:80], names, n=1, cutoff=cutoff)
-    if near:
-        return f"did you mean `{near[0]}`?"
-    return offer_names(names) if len(names) <= 12 else ""
+    return next(iter(get_close_matches(word[:80], sorted(set(known)), n=1, cutoff=cutoff)), None)
 
 
 def offer_names(names: Iterable[str]) -> str:
@@ -226,7 +231,7 @@ UNMADE = "a sequence that is not a list yet"
 _KINDS = {
     "NoneType": "none",
     "generator": UNMADE,
-    "str": "a text",
+    "str": "a string",
     "bool": "true or false",
     "int": "a number",
     "float": "a number",
@@ -255,7 +260,7 @@ def show_value(value: Any) -> str:
     The result has at most `LONGEST` characters of the value, at a cost that does not grow with the value.
     """
     if isinstance(value, str):
-        return f"`{_spell(value)}`" if value else "an empty text"
+        return f"`{_spell(value)}`" if value else "an empty string"
     if isinstance(value, list | tuple | Mapping):
         return f"`{_write(value)}`" if value else f"an empty {'mapping' if isinstance(value, Mapping) else 'list'}"
     if value is None or isinstance(value, bool):
@@ -299,7 +304,7 @@ def _iter_json(value: Any) -> Iterator[str]:
 
 
 def name_kind(value: object) -> str:
-    """Return what an author calls a value like this: "a text", "a list", "none" ..."""
+    """Return what an author calls a value like this: "a string", "a list", "none" ..."""
     kind = type(value).__name__
     return name_type("generator" if kind not in _KINDS and hasattr(value, "__iter__") else kind)
 
@@ -424,34 +429,34 @@ def _or_none(is_right: Callable[[Any], bool]) -> Callable[[Any], bool]:
     return lambda value: value is None or is_right(value)
 
 
-_PAIRS = "a list of pairs of texts"
+_PAIRS = "a list of pairs of strings"
 
 _ARGUMENTS: Mapping[str, tuple[Callable[[Any], bool], str, str]] = {
     "path": (_is_path, "a path", 'path="pack.yaml"'),
     "models": (_or_none(_is_path), "a path", 'models="models.toml"'),
-    "check.models": (_is_list, "a list of texts", 'models=["gpt-4o"]'),
+    "check.models": (_is_list, "a list of strings", 'models=["gpt-4o"]'),
     "tries": (_is_list_of_pairs, _PAIRS, 'tries=[("budget", "4000")]'),
-    "name": (_is_text, "a text", 'name="state.json"'),
+    "name": (_is_text, "a string", 'name="state.json"'),
     "changes": (_is_list_of_pairs, _PAIRS, 'changes=[("/turn", "4")]'),
     "budget": (_or_none(_is_whole_number), "a whole number", "budget=4000"),
-    "model": (_or_none(_is_text), "a text", 'model="gpt-4o"'),
-    "variants": (_or_none(_is_mapping_of_texts), "a mapping of texts", 'variants={"mood": "calm"}'),
-    "patches": (_is_list, "a list of texts", 'patches=["terse"]'),
-    "tried.patches": (_is_mapping_of_texts, "a mapping of texts", 'patches={"terse": "{budget: 900}"}'),
-    "format": (_or_none(_is_text), "a text", 'format="messages"'),
-    "without": (_is_list, "a list of texts", 'without=["rules"]'),
-    "stores": (_or_none(_is_mapping_of_texts), "a mapping of texts", 'stores={"lore": "sqlite:lore.db"}'),
-    "sources": (_or_none(_is_mapping_of_texts), "a mapping of texts", 'sources={"lore": "sqlite:lore.db"}'),
-    "given": (_or_none(_is_mapping), "a mapping whose keys are texts", 'given={"answers": {}}'),
-    "operation": (_is_text, "a text", 'operation="checkpoint"'),
-    "args": (_or_none(_is_mapping), "a mapping whose keys are texts", 'args={"keep": 5}'),
-    "answers": (_or_none(_is_mapping_of_texts), "a mapping of texts", 'answers={"summary": "They met."}'),
+    "model": (_or_none(_is_text), "a string", 'model="gpt-4o"'),
+    "variants": (_or_none(_is_mapping_of_texts), "a mapping of strings", 'variants={"mood": "calm"}'),
+    "patches": (_is_list, "a list of strings", 'patches=["terse"]'),
+    "tried.patches": (_is_mapping_of_texts, "a mapping of strings", 'patches={"terse": "{budget: 900}"}'),
+    "format": (_or_none(_is_text), "a string", 'format="messages"'),
+    "without": (_is_list, "a list of strings", 'without=["rules"]'),
+    "stores": (_or_none(_is_mapping_of_texts), "a mapping of strings", 'stores={"lore": "sqlite:lore.db"}'),
+    "sources": (_or_none(_is_mapping_of_texts), "a mapping of strings", 'sources={"lore": "sqlite:lore.db"}'),
+    "given": (_or_none(_is_mapping), "a mapping whose keys are strings", 'given={"answers": {}}'),
+    "operation": (_is_text, "a string", 'operation="checkpoint"'),
+    "args": (_or_none(_is_mapping), "a mapping whose keys are strings", 'args={"keep": 5}'),
+    "answers": (_or_none(_is_mapping_of_texts), "a mapping of strings", 'answers={"summary": "They met."}'),
     "archive": (_or_none(_is_path), "a path", 'archive="archive"'),
     "wait": (_is_number, "a number", "wait=30"),
-    "if_state": (_or_none(_is_text), "a text", "if_state=state.digest"),
+    "if_state": (_or_none(_is_text), "a string", "if_state=state.digest"),
     "prompt": (lambda value: hasattr(value, "response"), "a `Prompt`", "prompt=pack.render(state)"),
-    "text": (_is_text, "a text", 'text="[]"'),
-    "answer": (_is_text, "a text", 'answer="They met."'),
-    "provider": (_is_text, "a text", 'provider="openai"'),
+    "text": (_is_text, "a string", 'text="[]"'),
+    "answer": (_is_text, "a string", 'answer="They met."'),
+    "provider": (_is_text, "a string", 'provider="openai"'),
 }
 """By name, perhaps after that of its call: the check of an argument, the same in words, and an example."""

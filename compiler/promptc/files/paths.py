@@ -79,10 +79,12 @@ def _explain_path(folder: str | PathLike[str], relative: str, span: Span, wrong:
         return fail("PC0153", f"`{relative}` is a pipe or a device, not a file", span, help="name a file")
     if isinstance(wrong, (FileNotFoundError, NotADirectoryError)):
         inline = "write a template under `text`; `template` takes the name of a file" if "{{" in relative else ""
-        help = inline or suggest(relative, _iter_files(folder, relative))
+        near = _iter_files(folder, relative)
+        moved = f"did you mean `{near[0]}`?" if near == [PurePosixPath(relative).name] and "/" in relative else ""
+        help = inline or moved or suggest(relative, near) or "add the file, or correct the path, which begins in the pack's folder"
         return fail("PC0151", f"there is no file `{relative}` in the pack", span, help=help)
     reason = wrong.strerror or "it cannot be opened"
-    return DiskError([Diagnostic("PC0154", f"`{relative}` cannot be read: {reason}", span)])
+    return DiskError([Diagnostic("PC0154", f"`{relative}` cannot be read: {reason}", span, "let your user read the file, or name another")])
 
 
 def _iter_files(folder: str | PathLike[str], relative: str) -> list[str]:
@@ -92,7 +94,7 @@ def _iter_files(folder: str | PathLike[str], relative: str) -> list[str]:
     try:
         names = sorted(entry.name for entry in Path(folder, inside).iterdir() if entry.is_file())
     except OSError:
-        return []
+        return [name] if inside and Path(folder, name).is_file() else []
     meant = (one for one in names if PurePosixPath(one).suffix == ending or one.partition(".")[0] == stem)
     return [f"{inside}{slash}{one}" for one in meant if not one.startswith(".")]
 

@@ -354,7 +354,8 @@ def _list_files(index: CorpusIndex, pattern: CorpusPattern) -> list[tuple[str, d
 
 
 def _refuse_folder(index: CorpusIndex, folder: str, error: OSError) -> DiskError:
-    return DiskError([Diagnostic("PC0154", f"the folder `{folder}` cannot be read: {error.strerror}", index.span)])
+    help = "let your user read the folder, or name another in `corpus`"
+    return DiskError([Diagnostic("PC0154", f"the folder `{folder}` cannot be read: {error.strerror}", index.span, help)])
 
 
 def _read_document(index: CorpusIndex, path: str, values: Mapping[str, str]) -> Document:

@@ -190,7 +190,7 @@ def _load_synonyms(node: Node, files: PackFiles) -> tuple[tuple[str, tuple[str, 
 
 def _refuse_synonyms(node: Node) -> Diagnostic:
     return Diagnostic(
-        "PC0275", "the value of a synonym must be a text or a list of texts", node.span, "write, for example, `cr: challenge rating`"
+        "PC0275", "the value of a synonym must be a string or a list of strings", node.span, "write, for example, `cr: challenge rating`"
     )
 
 

@@ -71,7 +71,7 @@ _MESSAGES = {
     "Expecting ':' delimiter": "a `:` is expected here",
     "Extra data": "the value ends before this",
     "Unterminated string starting at": "this text is not closed",
-    "Invalid control character at": "a raw control character in a text; write it as an escape such as `\\n`",
+    "Invalid control character at": "a raw control character in a string; write it as an escape such as `\\n`",
     "Invalid \\escape": "an escape JSON does not know",
     "Invalid \\uXXXX escape": "a `\\u` needs four hexadecimal digits",
     "Unexpected UTF-8 BOM (decode using utf-8-sig)": "a second byte order mark",
@@ -661,7 +661,15 @@ def _explain_syntax(message: str, text: str, at: int, places: JsonPlaces) -> Pro
 def _suggest_mend(text: str, at: int) -> str:
     if text.startswith(("//", "/*", "#"), at):
         return "remove the comment: JSON has none"
-    return 'write texts in double quotes: `"…"`' if text[at : at + 1] == "'" else ""
+    if text[at : at + 1] == "'":
+        return 'write strings in double quotes: `"…"`'
+    word = re.match(r"[^\W\d]\w{0,40}", text[at : at + 42])
+    if word is None:
+        return ""
+    if not at:
+        return 'write JSON: an object in braces, such as `{"name": "Ada"}`'
+    meant = {"true": "true", "false": "false", "none": "null", "null": "null", "undefined": "null"}.get(word[0].lower())
+    return f"write `{meant}`" if meant else f'a key and a string are in double quotes: `"{word[0]}"`'
 
 
 def _too_deep(places: JsonPlaces, at: int) -> Diagnostic:

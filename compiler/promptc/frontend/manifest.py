@@ -101,9 +101,10 @@ def _parse(file: Path, files: PackFiles) -> Node:
         raise fail("PC0102", f"the file has more than {MAX_BYTES} bytes, and promptc reads no more", Span(str(file), 1, 1)) from None
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise DiskError(
-            [Diagnostic("PC0154", f"cannot read the pack {file}: {reason}", help="name a pack's file, or a folder with a `pack.yaml`")]
-        ) from error
+        other = file.with_suffix(".yml")
+        is_other = file.name == "pack.yaml" and other.is_file()
+        help = f"rename `{other}` to `pack.yaml`, or name that file" if is_other else "name a pack's file, or a folder with a `pack.yaml`"
+        raise DiskError([Diagnostic("PC0154", f"cannot read the pack `{file}`: {reason}", help=help)]) from error
     return load_yaml(raw, str(file), str(file.parent))
 
 

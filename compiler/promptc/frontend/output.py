@@ -55,7 +55,7 @@ _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _ELSEWHERE = {
     "parameters": "write `input_schema` instead",
     "inputSchema": "write `input_schema` instead",
-    "function": "remove `function` around the tool, and rename `parameters` to `input_schema`",
+    "function": "remove `type`, and `function` around the tool; rename `parameters` to `input_schema`",
     "type": "remove it: a tool is {name, description, input_schema}",
     "strict": "remove it: it is a setting of one provider; a tool is {name, description, input_schema}",
 }
@@ -301,11 +301,16 @@ def _iter_wrong(document: JsonDocument) -> Iterator[Diagnostic]:
     value = document.value
     if not isinstance(value, dict):
         message = f"a tool must be an object with `name`, `description` and `input_schema`, not {STATE_WORDS.show(value)}"
-        yield Diagnostic("PC0283", message, document.span(""))
+        help = (
+            "write each tool into a file of its own"
+            if isinstance(value, list)
+            else 'write `{"name": …, "description": …, "input_schema": …}`'
+        )
+        yield Diagnostic("PC0283", message, document.span(""), help)
         return
     missing = [key for key in _KEYS if key not in value]
     for key in value:
-        if key not in _KEYS:
+        if key not in _KEYS and not (key == "type" and "function" in value):  # both mean the form of OpenAI
             help = _ELSEWHERE.get(key) or suggest(key, missing or _KEYS)
             yield Diagnostic("PC0283", f"unknown key `{shorten(key)}` in a tool", document.key_span(extend_pointer("", key)), help)
     for key in missing:
@@ -323,7 +328,7 @@ def _iter_wrong_texts(document: JsonDocument) -> Iterator[Diagnostic]:
         message = f"the name of a tool must have 1 to 64 letters, digits, `_` and `-`, not {STATE_WORDS.show(name)}"
         yield Diagnostic("PC0284", message, document.span("/name"), "write, for example, `look_around`")
     if not isinstance(description, str) or is_blank(description):
-        message = f"the description of a tool must be a text that says what it is for, not {STATE_WORDS.show(description)}"
+        message = f"the description of a tool must be a string that says what it is for, not {STATE_WORDS.show(description)}"
         yield Diagnostic(
             "PC0284", message, document.span("/description"), "say in a sentence what the tool does: the model knows nothing else about it"
         )

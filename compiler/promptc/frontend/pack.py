@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import Lock
 from types import MappingProxyType
 
-from promptc.diag.findings import Collecting, Diagnostic, PromptcError, Span, offer_names, shorten, suggest
+from promptc.diag.findings import Collecting, Diagnostic, PromptcError, Span, find_near, offer_names, shorten, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.files.paths import Held
@@ -344,11 +344,12 @@ def _load_axes(manifest: Node, compiler: TextCompiler) -> tuple[Axis, ...]:
     for name, axis in node.items():
         default, chosen, cases = axis.get("default"), axis.find_text("default"), tuple(axis.value["cases"].value)
         if default is not None and chosen is not None and chosen not in cases:
+            near = find_near(chosen, cases)
             compiler.note(
                 "PC0263",
                 f"the default of `{name}` is `{chosen}`, which is not one of its cases",
                 default.span,
-                offer_names(cases),
+                f"did you mean `{near}`?" if near is not None else f"{offer_names(cases)}; or add the case `{chosen}: {{}}`",
             )
         axes.append(Axis(name, compiler.expression(axis.value["select"]), chosen, cases, node.key_span(name)))
     return tuple(axes)

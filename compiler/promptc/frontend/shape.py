@@ -1,7 +1,7 @@
-"""Describes the faults of a manifest, of other pack files and of a state to their author: one finding for each mistake, at its place.
+"""Describes the faults of a manifest and of other pack files to their author: one finding for each mistake, at its place.
 
-The `check_…_shape` functions check files against the schemas that promptc ships. `describe_state` describes what is wrong with a state that
-its schema refuses. The faults come from `schema.faults.iter_faults`; this module adds words and places.
+The `check_…_shape` functions check files against the schemas that promptc ships. The faults come from `schema.faults.iter_faults`; this
+module adds words, places, and what to write instead.
 """
 
 from __future__ import annotations
@@ -9,18 +9,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import cache
-from itertools import islice
 
-from promptc.diag.findings import Diagnostic, Span, offer_names, shorten, sort_diagnostics, suggest
+from promptc.diag.findings import Diagnostic, Span, find_near, offer_names, shorten, sort_diagnostics, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, Literal
 from promptc.files.paths import name_shipped
-from promptc.frontend.json import JsonDocument
 from promptc.frontend.schema.check import Verdicts
 from promptc.frontend.schema.faults import (
-    STATE_WORDS,
     Path,
     SchemaFault,
     SchemaWords,
@@ -29,25 +25,14 @@ from promptc.frontend.schema.faults import (
     list_rule_keys,
     suggest_value,
 )
-from promptc.frontend.schema.lint import iter_schemas
-from promptc.frontend.schema.runtime import FuelError
 from promptc.frontend.yaml import resolve_scalar
 from promptc.model.state import Node
-from promptc.text.json import join_pointer
-
-_LOCATING = 20_000_000
-_MAX_SHOWN = 50
-"""The most findings that are reported for one state."""
-
-_MAX_COUNTED = 1000
-_LONGEST_POINTER = 200
-_FUEL_HELP = "look for an `anyOf` or `oneOf` that leads to the same `$ref` from several alternatives, or for very many patterns"
 
 _PLENTY = 10**9
 """Fuel that never runs out: the shipped schemas apply a bounded number of times to each value, and manifests are small."""
 
 _MOVES = ("before", "after")
-_WORDS = SchemaWords("a mapping", "text")
+_WORDS = SchemaWords("a mapping", "a string")
 _MANIFEST = "the manifest"
 _OLD_BOOLEANS = {"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}
 
@@ -65,6 +50,7 @@ _NAMED = {
 _SILENT = ("sections", "cases", "tiers")
 """Keys that are left out of the name of a place, because what is under them and what contains them identify the place."""
 
+_BY_ID = "write a mapping by id: `sections: {rules: {text: Be brief.}}`"
 _STEPS = ("overflow", "truncate", "do")
 _RANGES = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 _EMPTY = ("minLength", "minItems", "minProperties", "maxItems", "maxLength", "maxProperties")
@@ -85,16 +71,19 @@ _EXAMPLES = {
 _FILES = ("file", "path", "src", "filename", "template_file", "template_path", "include")
 _ALIASES = {
     "when": ("where",),
-    **dict.fromkeys(("content", "body", "prompt", "value", "instructions", "instruction", "render", "string", "message"), ("text",)),
+    **dict.fromkeys(("content", "body", "prompt", "value", "instructions", "instruction", "render", "string"), ("text",)),
+    **dict.fromkeys(("message", "msg"), ("text", "else")),
     **dict.fromkeys(_FILES, ("template",)),
     **dict.fromkeys(("max_tokens", "tokens", "token_budget", "token_limit", "max_length", "context_window", "size", "max"), ("budget",)),
     **dict.fromkeys(("name", "key", "slug"), ("id",)),
-    **dict.fromkeys(("if", "enabled", "show_if", "only_if"), ("when", "where")),
-    **dict.fromkeys(("filter", "condition", "select"), ("where", "when")),
+    **dict.fromkeys(("if", "enabled", "show_if", "only_if"), ("when", "where", "that")),
+    **dict.fromkeys(("filter", "condition", "select"), ("where", "when", "that")),
+    **dict.fromkeys(("assert", "check", "expect", "test", "expr"), ("that",)),
     **dict.fromkeys(("order", "order_by", "sort_by", "sorted"), ("sort",)),
     **dict.fromkeys(("source", "data", "list", "in", "each", "foreach", "for", "loop"), ("from",)),
     **dict.fromkeys(("max_items", "count", "top", "take"), ("limit",)),
-    **dict.fromkeys(("truncation", "on_overflow", "overflow_strategy", "trim", "evict"), ("overflow",)),
+    **dict.fromkeys(("truncation", "on_overflow", "overflow_strategy"), ("overflow", "truncate")),
+    **dict.fromkeys(("trim", "evict"), ("overflow",)),
     **dict.fromkeys(("schema", "state_schema", "inputs", "input_schema"), ("state",)),
     **dict.fromkeys(("variables", "vars", "locals", "constants"), ("let",)),
     **dict.fromkeys(("encoding", "tokeniser", "counter"), ("tokenizer",)),
@@ -108,6 +97,8 @@ _ALIASES = {
     **dict.fromkeys(("moods", "modes", "profiles"), ("variants",)),
     **dict.fromkeys(("assertions", "checks"), ("asserts",)),
     **dict.fromkeys(("blocks", "parts", "chunks"), ("sections",)),
+    **dict.fromkeys(("delete", "unset", "drop"), ("remove",)),
+    **dict.fromkeys(("push", "add"), ("append",)),
 }
 """Keys of other tools and their counterparts here: the first that is known where the key is, or else the first known above or below it."""
 
@@ -120,6 +111,7 @@ _KEYLESS = {
     **dict.fromkeys(
         ("temperature", "top_p", "stop", "seed"), "remove it: a pack makes the prompt, and your program sets this when it sends the request"
     ),
+    "section": "remove it: a step under `overflow` works on its own section",
 }
 """Keys of other tools that have no counterpart with another name."""
 
@@ -139,6 +131,19 @@ _SHORT_FORMS = {
     "engine": "url_env",
 }
 """Keys that take a mapping, and the key inside it that an author means by a single value."""
+
+_STEP_ALIASES = {
+    **dict.fromkeys(("truncate", "truncation", "cut", "crop"), "trim"),
+    **dict.fromkeys(("remove", "delete", "pop"), "evict"),
+    **dict.fromkeys(("summarize", "summarise", "summary"), "recap"),
+    **dict.fromkeys(("shrink", "compress"), "shorten"),
+    "discard": "drop",
+}
+"""Names of other tools for steps."""
+
+_ROLES = {**dict.fromkeys(("human", "customer", "player"), "user"), **dict.fromkeys(("ai", "bot", "model", "agent"), "assistant")}
+_ENTRIES = {"keep": "{{where: {}}}", "asserts": "{{that: {}, else: …}}"}
+"""Lists whose entries are mappings, and what an author means by a single value in place of an entry."""
 
 _STEP_NAMES = ("trim", "evict", "shorten", "lower", "recap", "replace", "drop", "fail")
 _AMOUNT = re.compile(r"(\d[\d_, ]*(?:\.\d+)?) ?(k?)(?: ?(?:tokens?|tok|t))?", re.IGNORECASE)
@@ -201,6 +206,10 @@ def _check_shape(node: Node, schema: Mapping[str, Any], verdicts: Verdicts, whol
     value = node.plain()
     if verdicts.make_check(schema)(value, [_PLENTY]):
         return []
+    if whole == _MANIFEST and isinstance(value, dict) and value and not any(key in list_known(()) for key in value):
+        message = "this is not a manifest: it has none of the keys of one, such as `promptc` and `sections`"
+        help = "name the pack first and the state second, as in `promptc render PACK STATE`; a manifest begins with `promptc: 1`"
+        return [Diagnostic("PC0202", message, node.span, help)]
     return _describe_pack_faults(node, iter_faults(verdicts, schema, value, [_PLENTY]), whole)
 
 
@@ -221,19 +230,16 @@ def _guess_key(fault: SchemaFault, cutoff: float = 0.6) -> str:
     key = str(fault.path[-1])
     if _is_form(fault):
         return "text"
+    if key == "budget" and _read_title(fault.schema).startswith("a pool "):
+        return "max"
     if key.lower() in _ALIASES:
         return next((meant for meant in _ALIASES[key.lower()] if meant in known), "")
-    return _read_near(suggest(key, known, cutoff=cutoff))
+    return find_near(key, known, cutoff=cutoff) or ""
 
 
 def _is_form(fault: SchemaFault) -> bool:
     """Return whether a key was written to mark a form as a file; such a form is written without a key."""
-    title = fault.schema.get("title") if isinstance(fault.schema, dict) else ""
-    return title == "an inline form {text}" and str(fault.path[-1]).lower() in ("template", *_FILES)
-
-
-def _read_near(help: str) -> str:
-    return help.split("`")[1] if help.startswith("did") else ""
+    return _read_title(fault.schema) == "an inline form {text}" and str(fault.path[-1]).lower() in ("template", *_FILES)
 
 
 def _iter_missing(fault: SchemaFault) -> Iterable[str]:
@@ -250,7 +256,8 @@ def _describe(fault: SchemaFault, root: Node, whole: str) -> Diagnostic:
         case "required":
             around = _name_place(fault.path, root) or whole
             help = _EXAMPLES.get(fault.wanted, "") if (whole == _MANIFEST and not fault.path) or fault.wanted == "section" else ""
-            help = help or (_show_example((*fault.path, fault.wanted)) if whole == _MANIFEST else "")
+            own = fault.schema.get("properties", {}).get(fault.wanted, {}) if isinstance(fault.schema, dict) else {}
+            help = help or (_show_example((*fault.path, fault.wanted)) if whole == _MANIFEST else _write_example(fault.wanted, own))
             return Diagnostic("PC0202", f"{around} is missing the key `{fault.wanted}`", _find(root, fault.path).span, help)
         case "dependentRequired":
             key, needed = fault.wanted
@@ -264,7 +271,8 @@ def _describe(fault: SchemaFault, root: Node, whole: str) -> Diagnostic:
         case "propertyNames":
             key = str(fault.path[-1])
             wrong = _WORDS.describe(fault.branches[0][0])
-            return Diagnostic("PC0205", f"the key `{shorten(key)}` {wrong}", _find(root, fault.path[:-1]).key_span(key))
+            help = _mend_id(key, _read_title(fault.branches[0][0].schema))
+            return Diagnostic("PC0205", f"the key `{shorten(key)}` {wrong}", _find(root, fault.path[:-1]).key_span(key), help)
         case "maxProperties" if fault.wanted == 1:
             return _describe_step(fault, root)
         case _:
@@ -280,12 +288,19 @@ def _describe_extra(fault: SchemaFault, root: Node, whole: str) -> Diagnostic:
     code, what = "PC0201", f"unknown key `{shorten(str(key))}`"
     if schema.get("maxProperties") == 1 and _is_step(around):
         code, what = "PC0210", f"`{shorten(str(key))}` is not a step"
-    help = _mend_key(str(key), fault, root, whole)
+    left = [name for name in known if name not in container.value]
+    if code == "PC0210":
+        near = _STEP_ALIASES.get(str(key).lower(), "")
+        help = f"promptc calls it `{near}`" if near in left else suggest(str(key), left)
+    elif "sections" in left and key in _list_ids(root):
+        help = f"a section is changed under `sections`: `sections: {{{key}: …}}`"
+    else:
+        help = _mend_key(str(key), fault, root, whole) or suggest(str(key), left)
+    if not help.startswith("promptc") and not str(key).isascii():
+        odd = next(sign for sign in str(key) if not sign.isascii())
+        help = f"{help} The key holds `{odd}`, U+{ord(odd):04X}".lstrip()
     if not help:
-        left = [name for name in known if name not in container.value]
-        help = suggest(str(key), left)
-        if not help and 0 < len(left) <= _MOST_KEYS:
-            help = offer_names(left)
+        help = offer_names(left) if len(left) <= _MOST_KEYS else ""
     if whole == _MANIFEST:
         help = _add_block(help, container.key_span(str(key)), root)
     return Diagnostic(code, f"{what}{_inside(place)}", container.key_span(str(key)), help)
@@ -341,22 +356,32 @@ def _mend_key(key: str, fault: SchemaFault, root: Node, whole: str) -> str:
             called = "" if name == key else f"promptc calls it `{name}`: "
             return f"{called}{elsewhere}"
     told = _KEYLESS.get(key.lower(), "")
+    inside = [top for top in list_known(()) if key in list_known((top,))] if around and not told else []
+    if len(inside) == 1 and inside[0] not in around:
+        return f"`{key}` belongs under `{inside[0]}`, next to `sections`"
     return f"{told}{_show_order(root)}" if told.endswith("`truncate`") else told
 
 
 def _show_order(root: Node) -> str:
     """Return where the manifest orders what gives way first, or else how it could."""
-    stands, sections = root.get("truncate"), root.get("sections")
-    if stands is not None:
+    if root.get("truncate") is not None:
         return f" (line {root.key_span('truncate').line})"
+    ids = _list_ids(root)
+    return f": `truncate: [{', '.join(ids[:2])}]`" if len(ids) > 1 else ""
+
+
+def _list_ids(root: Node) -> list[str]:
+    """Return the ids of the manifest's sections, as far as it has any."""
+    sections = root.get("sections")
     entries = sections.value if sections is not None and isinstance(sections.value, tuple) else ()
-    ids = [found.value for entry in entries if isinstance(entry.value, dict) and (found := entry.get("id")) is not None and found.raw]
-    return f": `truncate: [{', '.join(map(str, ids[:2]))}]`" if len(ids) > 1 else ""
+    ids = [found.value for entry in entries if isinstance(entry.value, dict) and (found := entry.get("id")) is not None]
+    return [id for id in ids if isinstance(id, str) and id]
 
 
 def _show_entry(key: str, node: Node) -> str:
     """Return `: write …`, with the given value if it is short."""
-    return f": write `{key}: {_spell(node) or '…'}`"
+    value = _spell(node) or "…"
+    return f": write `{key}: {f'{{{_SHORT_FORMS[key]}: {value}}}' if key in _SHORT_FORMS else value}`"
 
 
 def _spell(node: Node) -> str:
@@ -429,7 +454,7 @@ def _describe_rule(fault: SchemaFault, root: Node, whole: str) -> Diagnostic:
     node = _find(root, fault.path)
     present = [key for key in node.value if key in list_rule_keys(fault)]
     place = _name_place(fault.path, root) or whole
-    titled = fault.schema.get("title", "") if fault.path and isinstance(fault.schema, dict) else ""  # the root has a heading
+    titled = _read_title(fault.schema) if fault.path else ""  # the root has a heading
     title = titled or f"one of {_join_and(list_rule_keys(fault))}"
     has = _join_and(present) if present else "none of them"
     return Diagnostic(
@@ -468,12 +493,15 @@ def _describe_value(fault: SchemaFault, root: Node, whole: str) -> Diagnostic:
             "write `promptc: 1`, or install a newer promptc",
         )
     if isinstance(fault.value, (dict, list)) and _takes_expression(fault):
-        return Diagnostic("PC0208", message, node.span, 'quote a Jinja list or mapping: `"[…]"`, `"{…}"`')
+        is_one = isinstance(node.value, tuple) and len(node.value) == 1 and isinstance(node.value[0].value, str)
+        only = _spell(node.value[0]) if is_one else ""
+        bare = f"write `{fault.path[-1]}: {only}`; or " if only else ""
+        return Diagnostic("PC0208", message, node.span, f'{bare}quote a Jinja list or mapping: `"[…]"`, `"{{…}}"`')
     code = _choose_code(fault)
     if fault.path == ("budget",) and re.fullmatch(r"[\d.]+ *%", str(node.value)[:40]):
         help = "write a number of tokens, such as `budget: 13000`: a section's budget may be a share of it, the total itself may not"
         return Diagnostic(code, message, node.span, help)
-    is_told = whole != _MANIFEST or code in ("PC0204", "PC0206")  # the message itself lists the values
+    is_told = whole != _MANIFEST or code == "PC0204"  # the message itself lists the values
     help = _mend(fault, node) or ("" if is_told else _show_example(fault.path))
     if fault.path[:1] == ("sections",) and fault.path[2:] == ("id",) and help:
         help += _name_stray(root)
@@ -496,10 +524,17 @@ def _show_example(path: Path) -> str:
     """Return a correct use of the key at a path, from the manifest's schema, or an empty text if the schema has no short example."""
     if not path or not isinstance(path[-1], str):
         return ""
-    schema = list_known(path[:-1]).get(path[-1], {})
+    return _write_example(path[-1], list_known(path[:-1]).get(path[-1], {}))
+
+
+def _write_example(key: str, schema: Any) -> str:
     shown = [_write_flow(example) for example in schema.get("examples", ())] if isinstance(schema, dict) else []
     short = [one for one in shown if len(one) <= 60]
-    return f"write, for example, `{path[-1]}: {short[0]}`" if short else ""
+    return f"write, for example, `{key}: {short[0]}`" if short else ""
+
+
+def _read_title(schema: Any) -> str:
+    return str(schema.get("title", "")) if isinstance(schema, dict) else ""
 
 
 def _write_flow(value: Any) -> str:
@@ -536,21 +571,44 @@ def _mend(fault: SchemaFault, node: Node) -> str:
         return f"write `{_OLD_BOOLEANS[str(node.value).lower()]}`"
     if fault.path == ("version",) and isinstance(node.value, int | float):
         return f'quote it, with three numbers: `"{node.raw}{".0" if isinstance(node.value, float) else ".0.0"}"`'
-    shorter = _mend_shape(fault, node)
+    if fault.keyword == "enum" and str(node.value).lower() in _ROLES and _ROLES[str(node.value).lower()] in fault.wanted:
+        return f"write `{_ROLES[str(node.value).lower()]}`"
+    shorter = _mend_entry(fault, node) or _mend_shape(fault, node)
     if shorter:
         return shorter
     if wants == "string" and node.raw and not isinstance(node.value, str) and "pattern" not in schema:
         return f'quote it: `"{node.raw}"`'
     if fault.keyword == "pattern":
-        return _mend_id(str(node.value), str(schema.get("title", "")))
+        return _mend_id(str(node.value), _read_title(schema))
+    if "a bound such as" in _read_title(schema) and (number := re.search("[0-9]{1,9}", str(node.value)[:40])):
+        return f'write, for example, `{fault.path[-1]}: ">= {number[0]}"`'
     return _mend_amount(fault, node) or suggest_value(fault)
+
+
+def _mend_entry(fault: SchemaFault, node: Node) -> str:
+    """Return the help for an entry of a list or a mapping that has the wrong shape."""
+    *_, around, key = ("", *fault.path)
+    value, raw = node.value, _spell(node)
+    if around in _STEPS and isinstance(value, tuple):
+        return f"write one `-`: `- {_spell(value[0])}`" if len(value) == 1 and _spell(value[0]) else "begin each step with one `-`"
+    if around in _STEPS and isinstance(value, str) and value.partition(" ")[0] in _STEP_NAMES:
+        name = value.partition(" ")[0]
+        return _show_example((*fault.path, name)) or f"write `{name}: {{…}}`"
+    if raw and (around in _ENTRIES or key in _ENTRIES) and isinstance(value, str):
+        entry = _ENTRIES[str(around if around in _ENTRIES else key)].format(raw)
+        return f"write `- {entry}`" if around in _ENTRIES else f"write a list: `{key}: [{entry}]`"
+    if around == "stores" and raw:
+        return f"write `{key}: {{url: {raw}}}`"
+    if fault.path[:1] == ("tools",) and isinstance(value, dict):
+        return "put the tool into a file of its own, as JSON, and name the file: `tools: [tools/find.json]`"
+    return ""
 
 
 def _mend_shape(fault: SchemaFault, node: Node) -> str:
     """Return the help for a value of the wrong shape: a single value for a mapping or list, a mapping for a list, or a list for a text."""
     key, value = str(fault.path[-1]), node.value
     is_plain = not isinstance(value, dict | tuple) and value is not None and len(node.raw) <= 40
-    if key in _SHORT_FORMS and is_plain:
+    if key in _SHORT_FORMS and is_plain and not isinstance(value, bool):
         return f"write `{key}: {{{_SHORT_FORMS[key]}: {node.raw}}}`"
     if fault.keyword == "type" and fault.wanted == "array":
         if key == "truncate" and " - " in node.raw:
@@ -568,14 +626,21 @@ def _mend_shape(fault: SchemaFault, node: Node) -> str:
     if key == "pools" and isinstance(value, tuple) and fault.wanted == "object":
         return "write a mapping by name: `pools: {memory: {sections: [facts, lore], max: 4000, overflow: [lore, facts]}}`"
     if key == "sections" and isinstance(value, tuple) and fault.wanted == "object":
-        return "write a mapping by id: `sections: {rules: {text: Be brief.}}`"
+        first = value[0].get("id") if value and isinstance(value[0].value, dict) else None
+        return f"write a mapping by id: `sections: {{{first.raw}: {{…}}}}`" if first is not None and first.raw else _BY_ID
+    if isinstance(value, tuple) and len(value) == 1 and isinstance(value[0].value, dict) and fault.wanted == "object":
+        return f"write the mapping itself, without a list around it: `{key}: {{…}}`"
     if isinstance(value, tuple) and fault.keyword == "type" and fault.wanted == "string":
-        return f"write one text; a text of several lines goes under `{key}: |`"
+        is_file = "file" in _read_title(fault.schema)
+        only = _spell(value[0]) if len(value) == 1 else ""
+        return f"name one file: `{key}: {only or 'rules.md.j2'}`" if is_file else f"write one string; several lines go under `{key}: |`"
     return ""
 
 
 def _mend_id(text: str, title: str) -> str:
     """Return the nearest valid id: `known_facts` for `Known-Facts`."""
+    if title.startswith("a JSON pointer"):
+        return f"write `/{text.strip('/').replace('.', '/')}`" if re.fullmatch(r"[\w/.-]{1,60}", text) else ""
     joint = {"an id": "_", "a pack": "-"}.get(title.partition(":")[0].partition("'")[0])
     if joint is None:
         return ""
@@ -588,9 +653,18 @@ def _mend_amount(fault: SchemaFault, node: Node) -> str:
     kinds = {inner.wanted for inner in _iter_inner(fault) if inner.keyword == "type" and isinstance(inner.wanted, str)}
     if isinstance(node.value, float) and 0 < node.value < 1 and any(_has_pattern(inner.schema) for inner in _iter_inner(fault)):
         return f"a share of the total is written with `%`: `{fault.path[-1]}: {round(node.value * 100)}%`"
+    if fault.keyword == "maximum" and fault.wanted == 1 and isinstance(node.value, int) and 1 < node.value <= 100:
+        return f"write a share from 0 to 1: `{fault.path[-1]}: {node.value / 100:g}`"
     if not kinds & {"integer", "number"} or not isinstance(node.value, str):
         return ""
-    found = _AMOUNT.fullmatch(node.value.strip()[:40])
+    given = node.value.strip()[:40]
+    if share := re.fullmatch(r"([0-9]{1,3}(?:\.[0-9]+)?) ?%", given):
+        if not any(_has_pattern(inner.schema) for inner in _iter_inner(fault)):
+            return f"write a share from 0 to 1: `{fault.path[-1]}: {float(share[1]) / 100:g}`"
+        return f"a share is at most the whole: `{fault.path[-1]}: 100%`" if float(share[1]) > 100 else ""
+    if noted := re.fullmatch(r"([0-9]+)(#.*)", given):
+        return f"write a space before `#`, where a comment begins: `{fault.path[-1]}: {noted[1]} {shorten(noted[2], 20)}`"
+    found = _AMOUNT.fullmatch(given)
     if found is None:
         return ""
     plain = re.sub(r"[_, ]", "", found[1])
@@ -665,100 +739,3 @@ def _inside(place: str) -> str:
 def _join_and(keys: Sequence[str]) -> str:
     *first, last = [f"`{key}`" for key in keys]
     return f"{', '.join(first)} and {last}" if first else last
-
-
-def describe_state(schema: Any, document: JsonDocument, fuel: int) -> list[Diagnostic]:
-    """Return what is wrong with a state: at most _MAX_SHOWN findings and one that counts the rest; empty if the state is valid."""
-    try:
-        return _limit_findings(_iter_state_findings(schema, document, fuel))
-    except (FuelError, RecursionError):
-        return [Diagnostic("PC0315", "checking this state against its schema takes too many steps", document.span(""), _FUEL_HELP)]
-
-
-def _iter_state_findings(schema: Any, document: JsonDocument, fuel: int) -> Iterator[Diagnostic]:
-    for fault in iter_faults(Verdicts(schema), schema, document.value, [fuel]):
-        for cause in list_causes(fault):
-            yield from _describe_in_state(cause, document)
-
-
-def locate_finding(schema: Any, document: JsonDocument, found: Diagnostic) -> tuple[str, str] | None:
-    """Return the JSON pointers of the value that a finding of `describe_state` is about and of the keyword in the schema that it fails.
-
-    Returns None if the finding is not about a keyword.
-    """
-    with suppress(FuelError, RecursionError):
-        for fault in iter_faults(Verdicts(schema), schema, document.value, [_LOCATING]):
-            for cause in list_causes(fault):
-                if found in _describe_in_state(cause, document):
-                    place = next((pointer for pointer, one in iter_schemas(schema) if one is cause.schema), "")
-                    return join_pointer(cause.path), f"{place}/{cause.keyword}"
-    return None
-
-
-def _limit_findings(findings: Iterator[Diagnostic]) -> list[Diagnostic]:
-    shown = list(sort_diagnostics(islice(findings, _MAX_SHOWN)))
-    more = sum(1 for _ in islice(findings, _MAX_COUNTED))
-    if more:
-        count = f"{more} more" if more < _MAX_COUNTED else f"at least {_MAX_COUNTED} more"
-        shown.append(Diagnostic("PC0305", f"{count} findings in this state are not shown", shown[-1].span, "correct these first", "note"))
-    return shown
-
-
-def _describe_in_state(fault: SchemaFault, document: JsonDocument) -> Iterator[Diagnostic]:
-    pointer = join_pointer(fault.path)
-    name = f"`{shorten(pointer, _LONGEST_POINTER)}`" if pointer else "the state"
-    since = f", since {fault.condition}" if fault.condition else ""
-    match fault.keyword:
-        case "required":
-            yield Diagnostic("PC0303", f"{name} is missing the key `{fault.wanted}`{since}", *_mend_lacking(fault, document, pointer))
-        case "dependentRequired":
-            key, needed = fault.wanted
-            message = f"{name} has the key `{key}`, but is missing `{needed}`, which it needs"
-            yield Diagnostic("PC0303", message, document.span(pointer), f'add `"{needed}": …`')
-        case "additionalProperties":
-            yield Diagnostic("PC0304", _describe_extra_key(fault), document.key_span(pointer), _suggest_key(fault))
-        case "unevaluatedProperties":
-            yield Diagnostic(
-                "PC0304",
-                f"{name} has keys that its schema does not declare",
-                document.span(pointer),
-                "remove them, or declare them in the schema",
-            )
-        case "propertyNames":
-            wrong = STATE_WORDS.describe(fault.branches[0][0])
-            yield Diagnostic("PC0304", f"the key `{shorten(str(fault.path[-1]))}` {wrong}", document.key_span(pointer), "rename the key")
-        case _:
-            help = suggest_value(fault) or (f"write a list: `{_sketch_value(fault.schema)}`" if fault.wanted == "array" else "")
-            yield Diagnostic("PC0302", f"{name} {STATE_WORDS.describe(fault)}{since}", document.span(pointer), help)
-
-
-def _mend_lacking(fault: SchemaFault, document: JsonDocument, pointer: str) -> tuple[Span, str]:
-    """Return the place and the help for a missing key. An unknown key with a similar name is taken for the missing one."""
-    properties = fault.schema.get("properties", {}) if isinstance(fault.schema, dict) else {}
-    unknown = [key for key in fault.value if key not in properties] if isinstance(fault.value, Mapping) and properties else []
-    near = _read_near(suggest(str(fault.wanted), unknown))
-    if near:
-        return document.key_span(join_pointer((*fault.path, near))), f"write `{fault.wanted}` instead of `{near}`"
-    return document.span(pointer), f'add `"{fault.wanted}": {_sketch_value(properties.get(fault.wanted))}`'
-
-
-_SKETCHES = {"string": '"…"', "integer": "0", "number": "0", "boolean": "true", "object": "{…}", "null": "null"}
-
-
-def _sketch_value(schema: Any) -> str:
-    """Return a value of the kind that a schema requires, as JSON with dots."""
-    kind = schema.get("type") if isinstance(schema, dict) else None
-    if kind == "array":
-        return f"[{_sketch_value(schema.get('items'))}]"
-    return _SKETCHES.get(kind, "…") if isinstance(kind, str) else "…"
-
-
-def _describe_extra_key(fault: SchemaFault) -> str:
-    around = join_pointer(fault.path[:-1])
-    name = f"`{shorten(around, _LONGEST_POINTER)}`" if around else "the state"
-    return f"{name} has the unknown key `{shorten(str(fault.path[-1]))}`"
-
-
-def _suggest_key(fault: SchemaFault) -> str:
-    known = fault.schema.get("properties", {}) if isinstance(fault.schema, dict) else ()
-    return suggest(str(fault.path[-1]), known) or "remove it, or declare it under `properties` in the schema"

@@ -26,7 +26,7 @@ _DEFAULT_FUEL = 10_000
 Change = tuple[str, str]
 """A JSON pointer (RFC 6901; `-` is the place after the last element of a list) and the JSON text of the value to put there."""
 
-_QUOTES = "the value is JSON: a text is in double quotes, such as '\"calm\"'"
+_QUOTES = "the value is JSON: a string is in double quotes, such as '\"calm\"'"
 
 
 def load_state(given: bytes | Source | Mapping[str, Any], schema: StateSchema | None, name: str, changes: Sequence[Change] = ()) -> State:
@@ -91,12 +91,13 @@ def load_state_schema(raw: bytes, name: str, span: Span) -> StateSchema:
     invalid defaults are among the schema's `warnings`.
     """
     from promptc.frontend.schema.check import Verdicts, compile_schema
-    from promptc.frontend.schema.lint import lint_schema
+    from promptc.frontend.schema.lint import lint_offered, lint_schema
 
     document = load_json(raw, name)
     found = [replace(finding, span=document.key_span(pointer)) for pointer, finding in lint_schema(document.value)]
     if any(finding.level == "error" for finding in found):
         raise PromptcError(found)
+    found += [replace(finding, span=document.key_span(pointer)) for pointer, finding in lint_offered(document.value)]
     verdicts = Verdicts(document.value)
     try:
         code, functions = compile_schema(verdicts)
@@ -153,7 +154,7 @@ class StateSchema:
         size = len(document.source.text)
         if self.is_valid(document.value, size):
             return []
-        from promptc.frontend.shape import describe_state
+        from promptc.frontend.schema.faults import describe_state
 
         return describe_state(self.schema, document, count_fuel(size))
 
@@ -234,7 +235,8 @@ def _split(pointer: str, document: JsonDocument) -> Sequence[str]:
     if pointer and not pointer.startswith("/"):
         from shlex import quote
 
-        raise _refuse(pointer, "a JSON pointer begins with `/`", document.span(""), f"`--set {quote(f'/{pointer}=...')}`")
+        written = pointer if "/" in pointer else pointer.replace(".", "/")
+        raise _refuse(pointer, "a JSON pointer begins with `/`", document.span(""), f"write `--set {quote(f'/{written}=...')}`")
     return split_pointer(pointer)
 
 

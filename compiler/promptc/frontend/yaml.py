@@ -136,12 +136,8 @@ class _YamlReader:
             line += text.count("\n", start, wrong.start())
             start = wrong.start()
             column = start - (text.rfind("\n", 0, start) + 1)
-            self._note(
-                "PC0104",
-                _describe_character(wrong.group()),
-                self._span(line, column),
-                "remove it, or write it as an escape in double quotes",
-            )
+            help = "remove it, or write it as an escape in double quotes"
+            self._note("PC0104", _describe_character(wrong.group()), self._span(line, column), help)
 
     def _take_document(self, event: Any) -> None:
         self._documents += 1
@@ -172,7 +168,7 @@ class _YamlReader:
             try:
                 value = resolve_scalar(raw)
             except ValueError as wrong:
-                self._note("PC0107", str(wrong), span, "write a smaller number, or quote it to make it a text")
+                self._note("PC0107", str(wrong), span, "write a smaller number, or quote it to make it a string")
         if "\0" in raw:
             self._note("PC0133", "this text holds U+0000, which no prompt can contain", span, "remove the character")
         node = Node(value, span, self._folder, raw)
@@ -185,12 +181,7 @@ class _YamlReader:
         if event.tag is not None:
             self._refuse_tag(event, span)
         if len(self._open) >= MAX_DEPTH:
-            self._note(
-                "PC0105",
-                f"lists and mappings are nested more than {MAX_DEPTH} levels deep here",
-                span,
-                "use fewer levels: move inner values up, or write them as text",
-            )
+            self._note("PC0105", f"lists and mappings are nested more than {MAX_DEPTH} levels deep here", span, _RAISE)
             raise _StopError
         if event.anchor is not None:
             self._anchors.pop(event.anchor, None)
@@ -211,21 +202,12 @@ class _YamlReader:
         if found is None:
             inside = any(each.anchor == event.anchor for each in self._open)
             why = "is inside its own anchor" if inside else f"has no anchor `&{event.anchor}` before it"
-            self._note(
-                "PC0118",
-                f"the alias `*{event.anchor}` {why}",
-                span,
-                f"put `&{event.anchor}` before a value above, or correct the name",
-            )
+            help = f"put `&{event.anchor}` before a value above, or correct the name"
+            self._note("PC0118", f"the alias `*{event.anchor}` {why}", span, help)
             found = (Node(None, span, self._folder), 1, 0)
         node, nodes, height = found
         if len(self._open) + height > MAX_DEPTH:
-            self._note(
-                "PC0105",
-                f"with its aliases, this value is nested more than {MAX_DEPTH} levels deep",
-                span,
-                "use fewer levels: move inner values up, or write them as text",
-            )
+            self._note("PC0105", f"with its aliases, this value is nested more than {MAX_DEPTH} levels deep", span, _RAISE)
             raise _StopError
         self._add(node, nodes, height)
 
@@ -240,12 +222,8 @@ class _YamlReader:
         if height > into.height:
             into.height = height
         if into.nodes > MAX_NODES or self._nodes > MAX_NODES:
-            self._note(
-                "PC0117",
-                f"the file has more than {MAX_NODES} values: an alias counts as all the values that it repeats",
-                node.span,
-                _MOVE_OUT,
-            )
+            message = f"the file has more than {MAX_NODES} values: an alias counts as all the values that it repeats"
+            self._note("PC0117", message, node.span, _MOVE_OUT)
             raise _StopError
         if not into.mapping:
             into.members.append(node)
@@ -260,8 +238,10 @@ class _YamlReader:
         into.wants_key, into.key = False, None
         if not isinstance(node.value, str):
             is_template = isinstance(node.value, dict) and flow and into.flow
-            what = "this template has no quotes, and YAML reads its braces as a mapping" if is_template else ""
-            self._note("PC0112", what or f"a key must be text, and this is {_kind(node.value)}", node.span, _mend_key(node, is_template))
+            what = f"a key must be a string, and this is {_kind(node.value)}"
+            if is_template:
+                what = "this template has no quotes, and YAML reads its braces as a mapping"
+            self._note("PC0112", what, node.span, _mend_key(node, is_template))
         elif node.value in into.keys:
             first = into.keys[node.value]
             where = f"line {first.line}, column {first.column}"
@@ -275,13 +255,10 @@ class _YamlReader:
         return bool(self._open) and self._open[-1].mapping and self._open[-1].wants_key
 
     def _refuse_tag(self, event: Any, span: Span) -> None:
-        negated = "; in an expression write `not`: `when: not state.on`" if event.tag[:1] == "!" and event.tag[1:2] not in ("", "!") else ""
-        self._note(
-            "PC0113",
-            f"YAML reads `{event.tag[:80]}` as a tag, and promptc does not accept tags",
-            span,
-            f"put quotes around a text that begins with `!`{negated}",
-        )
+        tag = event.tag[:80].replace("tag:yaml.org,2002:", "!!")
+        negated = "; in an expression write `not`: `when: not state.on`" if tag[:1] == "!" and tag[1:2] not in ("", "!") else ""
+        help = f"remove `{tag}`" if tag[:2] == "!!" else f"put quotes around a string that begins with `!`{negated}"
+        self._note("PC0113", f"YAML reads `{tag}` as a tag, and promptc does not accept tags", span, help)
 
     def _name_anchor(self, anchor: str, node: Node, nodes: int, height: int, span: Span) -> None:
         self._count_name(span)
@@ -290,12 +267,8 @@ class _YamlReader:
     def _count_name(self, span: Span) -> None:
         self._named += 1
         if self._named > MAX_ANCHORS:
-            self._note(
-                "PC0117",
-                f"the file has more than {MAX_ANCHORS} anchors and aliases",
-                span,
-                "write values out, or move content into template files",
-            )
+            help = "write values out, or move content into template files"
+            self._note("PC0117", f"the file has more than {MAX_ANCHORS} anchors and aliases", span, help)
             raise _StopError
 
     def _event_span(self, event: Any) -> Span:
@@ -429,7 +402,9 @@ _CHOICE = re.compile(r" \? .*: ")
 _JOINED = re.compile(r" *(?:[=!]=|[<>~|+*/-]|(?:in|is|and|or|not|if)\b)")
 _CHOICE_HELP = "write `if` and `else`: `'calm' if state.safe else 'tense'`"
 _TEMPLATE_HELP = 'quote a template: `text: "{{ state.name }}"`; an expression needs no braces: `when: state.on`'
+_RAISE = "use fewer levels: move inner values up, or write them as text"
 _MOVE_OUT = "move content into template files"
+_SIGNS = "*&!%@`>|"
 _LONGEST_QUOTE = 100
 
 
@@ -603,6 +578,9 @@ class _SyntaxFault:
             return SyntaxFinding("a `:` needs a space after it", line, at, f"write `{glued[1]}: {shorten(glued[2])}`")
         if _KEY.match(text) or text.startswith(("- ", "#")):
             return None
+        if "\u00a0" in text:
+            at = indent + text.index("\u00a0")
+            return SyntaxFinding("YAML does not read the no-break space (U+00A0) here as a space", line, at, "write a plain space instead")
         first, _, rest = text.partition(" ")
         message = f"`{shorten(text)}` has no `:`, so it is not a key with a value"
         help = f"write `{first}: {shorten(rest)}`".rstrip(" `") + "`" if re.fullmatch(r"[A-Za-z_]\w*", first) else "write `key: value`"
@@ -681,22 +659,20 @@ class _SyntaxFault:
             message = f"the bracket `{opening}` that opens here is never closed"
             return SyntaxFinding(message, line, column, f"write `{closing}` where it ends, and a `,` between the values in it")
         if sign in ("}", "]"):
-            return SyntaxFinding(
-                f"`{sign}` does not close the `{opening}` before it", self.line, self.column, f"write `{closing}` in its place"
-            )
+            message = f"`{sign}` does not close the `{opening}` before it"
+            return SyntaxFinding(message, self.line, self.column, f"write `{closing}` in its place")
         before, _, value = self.lines[line][column + 1 : self.column].rpartition(", ")[2].rpartition(": ")
         value = (value or before).strip()
         whole = f"{value}{re.split(r'[],}]', self.lines[line][self.column :])[0]}"
         if _CHOICE.search(f"{whole} "):
             return SyntaxFinding("this value has a `? :`", line, self.column, _CHOICE_HELP)
         if sign == ":" and " " in value:
-            help = f'write `,` before `{value.rpartition(" ")[2]}`; or quote a text that holds `: `, such as `"Note: be brief"`'
+            help = f'write `,` before `{value.rpartition(" ")[2]}`; or quote a string that holds `: `, such as `"Note: be brief"`'
             return SyntaxFinding(f"a `,` is missing between two values of this `{opening}`", line, self.column, help)
         if sign == ":" and '"' not in whole:
-            return SyntaxFinding(
-                f"in `{opening}{closing}`, a text that holds `: ` needs quotes", line, self.column, f'write `"{shorten(whole)}"`'
-            )
-        help = "quote a text that holds `: ` or any of `,[]{}`; and write a `,` between two values"
+            message = f"in `{opening}{closing}`, a string that holds `: ` needs quotes"
+            return SyntaxFinding(message, line, self.column, f'write `"{shorten(whole)}"`')
+        help = "quote a string that holds `: ` or any of `,[]{}`; and write a `,` between two values"
         return SyntaxFinding(f"YAML cannot read this value inside `{opening}{closing}`", line, self.column, help)
 
     def _read_sign(self) -> SyntaxFinding | None:
@@ -705,9 +681,21 @@ class _SyntaxFault:
         key = _KEY.match(text.strip())
         begin = _indent(text) + key.end() + 1 if key else self.column
         sign = text[begin:].strip()[:1] or text[self.column : self.column + 1]
+        if sign in ("[", "{"):
+            return self._read_inner_sign(text, begin)
         name = key[2] if key else ""
-        message = f"a text that begins with {'a backquote' if sign == '`' else f'`{sign}`'} needs quotes"
+        message = f"a string that begins with {'a backquote' if sign == '`' else f'`{sign}`'} needs quotes"
         return SyntaxFinding(message, self.line, begin, f"quote it: {self._quote_rest(name, begin)}")
+
+    def _read_inner_sign(self, text: str, begin: int) -> SyntaxFinding | None:
+        """Explain such a text inside brackets."""
+        at = self.column if text[self.column : self.column + 1] in _SIGNS else self.column - 1
+        found = re.match(r"[^,\]}]+", text[at:]) if at > begin else None
+        if found is None or text[at] not in _SIGNS:
+            return None
+        return SyntaxFinding(
+            f"a string that begins with `{text[at]}` needs quotes", self.line, at, f'write `"{shorten(found[0].strip())}"`'
+        )
 
     def _read_dash(self) -> SyntaxFinding | None:
         found = self._read_sign()

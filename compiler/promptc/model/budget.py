@@ -257,7 +257,7 @@ def _iter_wrong_facts(facts: Mapping[str, Any], index: int, source: Source) -> I
         if key not in _KEYS:
             yield Diagnostic("PC0756", f"unknown key `{shorten(key)}` {what}", span, suggest(key, _KEYS))
         elif key in _TEXTS and not isinstance(value, str):
-            yield Diagnostic("PC0756", f"`{key}` {what} is not a text", span, f'quote it: `{key} = "…"`')
+            yield Diagnostic("PC0756", f"`{key}` {what} is not a string", span, f'quote it: `{key} = "…"`')
         elif key in _TOKENS and not is_whole(value, 1, _LARGEST):
             yield Diagnostic(
                 "PC0756", f"`{key}` {what} is not a whole number of tokens from 1", span, f"write, for example, `{key} = 32768`"

@@ -99,7 +99,7 @@ def iter_wrong(value: Any) -> Iterator[tuple[str, str]]:
     yield from _iter_keys(value["counter"], _COUNTER_KEYS, "/counter")
     for key in _COUNTER_KEYS:
         if not isinstance(value["counter"][key], str):
-            yield f"/counter/{key}", f"has a `{key}` of its counter that is not a text"
+            yield f"/counter/{key}", f"has a `{key}` of its counter that is not a string"
     entries = value["entries"]
     if not isinstance(entries, list) or not 0 < len(entries) <= _MOST_ENTRIES:
         yield "/entries", f"needs a list of 1 to {_MOST_ENTRIES} entries"

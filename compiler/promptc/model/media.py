@@ -267,7 +267,7 @@ def _iter_wrong_plain(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if not isinstance(given.get("estimate", False), bool):
         yield "has an `estimate` that is neither true nor false", "write `estimate = true`, or leave it out"
     if not isinstance(given.get("source", ""), str):
-        yield "has a `source` that is not a text", 'quote it: `source = "…"`'
+        yield "has a `source` that is not a string", 'quote it: `source = "…"`'
 
 
 def _iter_missed(rule: MediaRule, examples: Any) -> Iterator[tuple[str, str]]:

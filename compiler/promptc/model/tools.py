@@ -47,7 +47,7 @@ def read_tool(value: Any, what: str, span: Span) -> Tool:
         wrong = f"{what} is not a tool: its name is {show_value(name)}, and a name has 1 to 64 letters, digits, `_` and `-`"
         raise fail("PC0595", wrong, span, help="rename it where your program writes the state, such as `find_order`")
     if description is not None and not isinstance(description, str):
-        wrong = f"{what} is not a tool: its description is {show_value(description)}, not a text"
+        wrong = f"{what} is not a tool: its description is {show_value(description)}, not a string"
         raise fail("PC0595", wrong, span, help="say in a sentence what the tool does")
     key = next((one for one in _SCHEMAS if given.get(one) is not None), None)
     schema = given[key] if key is not None else None

@@ -246,7 +246,7 @@ def _list_errors(error: PromptcError) -> list[Diagnostic]:
 
 def _locate(model: PackModel, text: str, error: PromptcError, name: str) -> InvalidPlace | None:
     """Return the place of the first error, in the new state and in its schema, or None if its schema does not report it."""
-    from promptc.frontend.shape import locate_finding
+    from promptc.frontend.schema.faults import locate_finding
 
     document = load_json(text.encode(), name)
     found = locate_finding(model.schema, document, error.diagnostics[0]) if model.schema is not None else None
@@ -599,7 +599,7 @@ def _iter_wrong(operation: Operation, args: Mapping[str, Any]) -> Iterator[Diagn
 def _name_kind(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return "null" if value is None else "true or false"
-    kinds = {str: "a text", int: "a whole number", float: "a number", list: "a list", tuple: "a list"}
+    kinds = {str: "a string", int: "a whole number", float: "a number", list: "a list", tuple: "a list"}
     return next((word for kind, word in kinds.items() if isinstance(value, kind)), "a mapping")
 
 

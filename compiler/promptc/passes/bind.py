@@ -138,17 +138,23 @@ def _refuse_case(axis: Axis, value: object) -> PromptcError:
         message = f"the state selects {shown} for the variant `{axis.name}`, which has no such case and no default"
         help = suggest(value, axis.cases) if value is not None else offer_names(axis.cases)
     else:
-        told = f"that is {name_kind(value)}, and only a text names a case"
+        told = f"that is {name_kind(value)}, and only a string names a case"
         message = f"the state selects {show_value(value)} for the variant `{axis.name}`: {told}"
         is_near = isinstance(value, int | float) and str(value) in axis.cases
-        help = "make it a text, as `select: state.level | string` does" if is_near else offer_names(axis.cases)
+        help = "make it a string, as `select: state.level | string` does" if is_near else offer_names(axis.cases)
     return fail("PC0506", message, axis.select.span, help=help)
 
 
 def _check_patches(pack: PackModel, patches: Sequence[str]) -> tuple[str, ...]:
     for name in patches:
         if name not in pack.patch_names:
-            raise UsageError([Diagnostic("PC0703", f"the pack has no patch `{name}`", help=suggest(name, pack.patch_names))])
+            raise UsageError(
+                [
+                    Diagnostic(
+                        "PC0703", f"the pack has no patch `{name}`", help=suggest(name, pack.patch_names) or "declare it under `patches`"
+                    )
+                ]
+            )
     return tuple(patches)
 
 
@@ -200,7 +206,7 @@ def _draw(let: Let, assign: Assign, names: Mapping[str, Any]) -> str:
     given = assign.value.evaluate(names)
     key = given if isinstance(given, str) else find_whole(given)
     if key is None:
-        what = f"the assignment `{let.name}` needs a text or a whole number as its id, not {show_value(given)}"
+        what = f"the assignment `{let.name}` needs a string or a whole number as its id, not {show_value(given)}"
         raise fail("PC0505", what, assign.value.span, help="give it one id, such as `state.user_id`")
     from hashlib import sha256
 
@@ -324,7 +330,7 @@ def evaluate_key(expression: Expression, names: Mapping[str, Any], what: str) ->
     value = expression.evaluate(names)
     if value is not None and not isinstance(value, str | int | float | bool):
         raise fail(
-            "PC0508", f"{what} must be a text, a number, true, false or null, not {show_value(value)}", expression.span, help=_NAME_KEY
+            "PC0508", f"{what} must be a string, a number, true, false or null, not {show_value(value)}", expression.span, help=_NAME_KEY
         )
     return value
 

@@ -53,7 +53,7 @@ Open = Callable[[str | None], Sequence[IndexAtHand]]
 Ask = Callable[[Sequence[IndexAtHand], ChunkQuery], Retrieved]
 
 _SAY = (
-    "give `query` a text, as `query: state.input` does. Where there may be none, leave the section out with `when`, "
+    "give `query` a string, as `query: state.input` does. Where there may be none, leave the section out with `when`, "
     "or accept no result with `sparse_below: 0`"
 )
 _ASK = "ask in words that the chunks hold; `promptc index query` shows what is found"
@@ -420,12 +420,12 @@ def _read_refs(section: str, ref: Expression, names: Mapping[str, Any]) -> tuple
     value = ref.evaluate(names)
     given = [one if isinstance(one, str) else find_whole(one) for one in _list(value)]
     if None in given:
-        what = f"`segments.ref` of `{section}` must be text or a list of texts, not {show_value(value)}"
+        what = f"`segments.ref` of `{section}` must be a string or a list of strings, not {show_value(value)}"
         raise fail(
             "PC0551",
             what,
             ref.span,
-            help="give the ids as texts, such as `state.npcs | map(attribute='id')`; leave `ref` out to ask for the whole scope",
+            help="give the ids as strings, such as `state.npcs | map(attribute='id')`; leave `ref` out to ask for the whole scope",
         )
     return tuple(dict.fromkeys(str(one) for one in given if one != ""))
 
@@ -435,7 +435,10 @@ def _read_locales(section: str, locale: Expression, names: Mapping[str, Any]) ->
     given = [one for one in _list(value) if one is not None]
     if not all(isinstance(one, str) for one in given):
         raise fail(
-            "PC0552", f"the `locale` of `{section}` must be text or a list of texts, not {show_value(value)}", locale.span, help=_LOCALE
+            "PC0552",
+            f"the `locale` of `{section}` must be a string or a list of strings, not {show_value(value)}",
+            locale.span,
+            help=_LOCALE,
         )
     return tuple(dict.fromkeys(str(one) for one in given if one))
 
@@ -443,7 +446,8 @@ def _read_locales(section: str, locale: Expression, names: Mapping[str, Any]) ->
 def _read_version(what: str, version: Expression, names: Mapping[str, Any], code: str = "PC0552") -> str | None:
     value = version.evaluate(names)
     if value is not None and not isinstance(value, str):
-        raise fail(code, f"{what} must be text or null, not {show_value(value)}", version.span)
+        help = "give one version, such as `version: state.version`, or none for all of them"
+        raise fail(code, f"{what} must be a string or null, not {show_value(value)}", version.span, help=help)
     return value or None
 
 
@@ -503,8 +507,9 @@ def _iter_queries(section: str, source: Retrieve, names: Mapping[str, Any]) -> I
     for query in source.queries:
         for value in _list(query.evaluate(names)):
             if value is not None and not isinstance(value, str):
-                message = f"`retrieve.query` of `{section}` must be text, a list of texts or null, not {show_value(value)}"
-                raise fail("PC0554", message, query.span)
+                message = f"`retrieve.query` of `{section}` must be a string, a list of strings or null, not {show_value(value)}"
+                help = "give a string, such as `query: state.input`; make one of a number with `| string`, of a mapping with its parts"
+                raise fail("PC0554", message, query.span, help=help)
             yield value or ""
 
 

@@ -91,7 +91,7 @@ def iter_states(states: Any) -> Iterator[tuple[str | None, bytes | Diagnostic]]:
 def _check_ids(kind: Any) -> None:
     types = load_pyarrow().types
     if not any(is_one(kind) for is_one in (types.is_string, types.is_large_string, types.is_string_view, types.is_integer, types.is_null)):
-        help = "make it a column of texts or whole numbers"
+        help = "make it a column of strings or whole numbers"
         raise UsageError([Diagnostic("PC0716", f"the column `id` is of the type {kind}", help=help)])
 
 
@@ -100,7 +100,7 @@ def _read_value(value: Any, name: str) -> Any:
     try:
         return value.as_py()
     except UnicodeDecodeError as wrong:
-        message = f"a text in the column `{name}` is not UTF-8: its byte {wrong.start} is 0x{wrong.object[wrong.start]:02X}"
+        message = f"a string in the column `{name}` is not UTF-8: its byte {wrong.start} is 0x{wrong.object[wrong.start]:02X}"
         raise fail("PC0101", message, help="write the column as UTF-8") from None
     except (ValueError, OverflowError, LookupError):  # such as a moment of the year 36 000, or in a time zone that is not known
         message = f"the state is not plain JSON: the column `{name}` has a value of the type {value.type}"

@@ -140,7 +140,7 @@ _judge_again = lru_cache(maxsize=_KEPT, typed=True)(_judge)
 
 def _read_name(what: str, value: Any) -> str:
     if not isinstance(value, str) or not value:
-        raise _MalformedError(f"`{what}` is not a text")
+        raise _MalformedError(f"`{what}` is not a string")
     if is_name(value):
         return value
     if len(value) > MAX_ID:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from promptc.diag.findings import suggest
+from promptc.diag.findings import join_names, suggest
 from promptc.diag.frozen import frozen
 
 _LONGEST = 100
@@ -44,6 +44,13 @@ _TAG_FORMS = {
     "let": "write `{% set name = value %}`",
     "assign": "write `{% set name = value %}`",
     "print": "write `{{ value }}`",
+}
+_EXTENSIONS = {
+    "do": "a template cannot change a value: make a new one with `{% set name = … %}`",
+    "break": "loop over the first elements alone: `{% for item in state.facts[:3] %}`",
+    "continue": "leave elements out in the head of the loop: `{% for item in state.facts if item.known %}`",
+    "trans": "choose the text by the state, such as `{{ state.texts.greeting }}`",
+    "debug": "use `promptc eval` or `promptc explain` to look at the state",
 }
 _SIGNS = {"&&": "and", "||": "or", "!": "not ", "===": "==", "!==": "!=", "<>": "!=", "?.": "."}
 _SIGN = re.compile(r"&&|\|\||!==|===|<>|!(?!=)|\?\.(?=\w)")
@@ -83,7 +90,8 @@ def advise(why: str, text: str, at: int, *, before: str | None, tags: Sequence[t
         return _advise_template_for_expression(text, before) or _advise_expression(text, 0, len(text), at, is_alone=True)
     start, stop = _locate_tag(text, at)
     return (
-        _advise_handlebars(text, start, stop)
+        _advise_unclosed(why, text, at)
+        or _advise_handlebars(text, start, stop)
         or _advise_else_if(text, start)
         or _advise_blocks(why, text, at, tags)
         or _advise_braces(text, start)
@@ -229,7 +237,7 @@ def _look_for_format(code: str, plain: str) -> Advice | None:
     is_plain = not re.search(r"['\"\\{}]", "".join(parts[::2])) and all(re.fullmatch(r"[\w.]+", part.strip()) for part in parts[1::2])
     meant = _show(_join_parts(parts)) if is_plain else ""
     help = f"write `{meant}`" if meant else "join values with `~`: `'Hello ' ~ state.name`"
-    return Advice(found.start(), "an f-string is Python; here, `~` joins values to a text", help)
+    return Advice(found.start(), "an f-string is Python; here, `~` joins values to a string", help)
 
 
 def _look_for_rest(code: str, plain: str) -> Advice | None:
@@ -256,8 +264,8 @@ _REST = (
         "`lambda` is Python: a pack has no functions of its own",
         "use a filter: `state.facts | selectattr('known')`",
     ),
-    (re.compile(r"[“”„‘’]"), "curly quotation marks do not quote a text", "write straight ones: `'gold'`"),
-    (re.compile(r"`"), "backquotes do not quote a text; write `'…'`", "join values with `~`: `'Hello ' ~ state.name`"),
+    (re.compile(r"[“”„‘’]"), "curly quotation marks do not quote a string", "write straight ones: `'gold'`"),
+    (re.compile(r"`"), "backquotes do not quote a string; write `'…'`", "join values with `~`: `'Hello ' ~ state.name`"),
     (re.compile(r"\$\{"), "promptc does not read `${…}`", "write the name alone, and join values with `~`: `'Hello ' ~ state.name`"),
     (re.compile(r"\$\w"), "names begin with a letter, not with `$`", "write `state.name`"),
 )
@@ -284,6 +292,15 @@ def _show(code: str) -> str:
 
 
 # --- tags of templates ---
+
+
+def _advise_unclosed(why: str, text: str, at: int) -> Advice | None:
+    """Return advice on a remark or a `raw` block that never ends."""
+    if why.startswith("Missing end of comment"):
+        return Advice(text.rfind("{#", 0, at + 2), "`{#` is never closed: `#}` is missing", "write `#}` where the remark ends")
+    if why.startswith("Missing end of raw"):
+        return _describe_open(text, (text.rfind("{%", 0, at), "raw"))
+    return None
 
 
 def _advise_handlebars(text: str, start: int, stop: int) -> Advice | None:
@@ -325,8 +342,9 @@ def _advise_blocks(why: str, text: str, at: int, tags: Sequence[tuple[int, str]]
     opened = _list_open(before)
     if name not in ("else", "elif") and not (name.startswith("end") and name[3:] in _BLOCKS):
         near = suggest(name, _KNOWN_TAGS)
-        help = near if near.startswith("did") else "see docs/reference/templates.md"
-        return Advice(place, f"`{{% {_cut(name)} %}}` is not a Jinja tag", _TAG_FORMS.get(name, help))
+        help = near if near.startswith("did") else f"the tags are {join_names((*_BLOCKS, 'include', 'import', 'from', 'extends'))}"
+        what = "a tag of Jinja that promptc does not have" if name in _EXTENSIONS else "not a Jinja tag"
+        return Advice(place, f"`{{% {_cut(name)} %}}` is {what}", (_TAG_FORMS | _EXTENSIONS).get(name, help))
     if not opened:
         block = name[3:] if name.startswith("end") else "if"
         return Advice(

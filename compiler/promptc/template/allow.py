@@ -130,5 +130,33 @@ WHY_NOT = {
     "append": "a template cannot change a value: join two lists with `+`, such as `state.facts + [{'name': state.name}]`",
     "toString": "write `state.score | string`, or join with `~`",
     "stringify": "write `state.facts | tojson`",
+    **{name: f"write `[state.a, state.b] | {name}`" for name in ("max", "min", "sum")},
+    **{name: f"write `state.score | {name}`" for name in ("abs", "round", "int", "float")},
+    "list": "write `state.facts | list`",
+    "reversed": "write `state.facts | reverse | list`",
+    "set": "ask `is defined`; for different elements, write `state.tags | unique | list`",
+    "all": "write `not (state.facts | rejectattr('known') | list)`: an empty list is false",
+    "zip": "loop over one list, and take the other's element by `loop.index0`",
+    "print": "write the value alone: `{{ state.name }}`",
+    "isinstance": "use a test: `state.name is string`",
+    **dict.fromkeys(("null", "nil", "None", "Null"), "write `is none`"),
+    **dict.fromkeys(("empty", "blank"), "write `not state.facts`: an empty list or string is false"),
+    "capitalise": "write `state.name | capitalize`",
+    "size": "write `state.facts | length`",
+    "filter": "write `state.facts | selectattr('known') | list`",
 }
 """What to use instead of names that Jinja, Python or JavaScript has and a pack does not."""
+
+FOREIGN_NAMES = {
+    **dict.fromkeys(("null", "undefined", "nil", "NULL", "Null"), "write `none`"),
+    **dict.fromkeys(("yes", "on", "Yes", "On", "YES", "ON"), "write `true`"),
+    **dict.fromkeys(("no", "off", "No", "Off", "NO", "OFF"), "write `false`"),
+    **dict.fromkeys(("TRUE", "FALSE"), "write `true` or `false`"),
+    "else": "`else` is a tag: write `{% else %}`",
+    "elif": "`elif` is a tag: write `{% elif … %}`",
+    "endif": "`endif` is a tag: write `{% endif %}`",
+    "endfor": "`endfor` is a tag: write `{% endfor %}`",
+    **{role: f"a constant is in quotes inside the expression: `\"'{role}'\"`" for role in ("user", "system", "assistant", "developer")},
+    "index": "inside a `for`, `loop.index` counts from 1",
+}
+"""What to write instead of names that mean nothing here: those of other languages, and constants without quotes."""

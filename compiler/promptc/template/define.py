@@ -171,7 +171,8 @@ class _Writer:
         at = name.lineno + shift
         why = _describe_wrong_call(definition, call)
         if why:
-            self.wrong.append((at, "PC0426", why, f"write `{definition.signature}`"))
+            values = f", with a value for {join_names(definition.parameters)}" if definition.parameters else ""
+            self.wrong.append((at, "PC0426", why, f"write `{definition.signature}`{values}"))
             return nodes.Const(None, lineno=at)
         args = [self.write(arg, given, shift, depth) for arg in call.args] if call is not None else []
         start, self._end = self._end, self._end + len(definition.text) + 1

@@ -48,6 +48,7 @@ HOMES = {
 
 _PARTS = {"Slice": "a slice", "Pair": "a pair", "Operand": "an operand", "Keyword": "a named argument", "NSRef": "a part of a namespace"}
 
+_INSTEAD = {"ScopedEvalContextModifier": "leave the tag out: nothing is escaped by itself"}
 _STANDS = {
     "Slice": "write one slice between the brackets: `state.list[1:3]`",
     "Pair": "pairs belong between `{` and `}`",
@@ -136,7 +137,9 @@ def wrong_syntax(
 def _advise(message: str) -> str:
     if message == "unexpected char '#'":
         return "an expression has no remarks, also over several lines: put it above the key, where YAML reads it"
-    return "something is left open before this place" if "end of" in message else "see docs/reference/templates.md"
+    if message.startswith("the expression ends before"):
+        return "write a constant with two pairs of quotes, `\"'The inn'\"`; or join two values with `~`, or compare them with `==`"
+    return "something is left open before this place" if "end of" in message else "look for a sign, quote or bracket that is missing here"
 
 
 def _iter_placed(source: str, state: str | None, lenient: bool = False) -> Iterator[Token]:
@@ -162,7 +165,7 @@ def _note(tokens: Iterator[Token], noted: list[Token], parts: PartsBudget) -> It
     for token in tokens:
         parts.left -= token[1] not in _FREE
         if parts.left < 0:
-            raise _TooMany(f"more than {parts.most} parts: tags, names, signs and texts, files that are brought in included", token[0])
+            raise _TooMany(f"more than {parts.most} parts: tags, names, signs and strings, files that are brought in included", token[0])
         noted.append(token)
         yield token
 
@@ -367,6 +370,8 @@ def iter_stored(tree: nodes.Template) -> Iterator[str]:
 def _iter_findings(tree: nodes.Template, bound: frozenset[str], definitions: Sequence[Definition], dialect: Dialect) -> Iterator[Finding]:
     called: set[int] = set()
     for node, parent in _walk(tree, tree):
+        if type(parent).__name__ not in dialect.nodes:
+            continue
         kind, home = type(node).__name__, HOMES.get(type(node).__name__)
         if home is not None and type(parent).__name__ not in home:
             yield node.lineno or parent.lineno, "PC0405", f"{_PARTS[kind]} is not allowed here", _STANDS[kind]
@@ -376,7 +381,7 @@ def _iter_findings(tree: nodes.Template, bound: frozenset[str], definitions: Seq
                 node.lineno,
                 "PC0405",
                 f"`{_CONSTRUCTS.get(kind, kind)}` is a part of Jinja that promptc does not have",
-                "see docs/reference/templates.md",
+                _INSTEAD.get(kind, "`promptc rule PC0405` says what a template is made of"),
             )
         elif isinstance(node, nodes.Call):
             called.add(id(node.node))
@@ -448,7 +453,7 @@ def _check_argument(
     if isinstance(name, nodes.Const) and isinstance(name.value, str):
         yield from _check_name(node.lineno, code, what, name.value, known, definitions)
     else:
-        yield node.lineno, code, f"the {what} `{node.name}` is to use must be a text", f"write its name in quotes: `{node.name}('...')`"
+        yield node.lineno, code, f"the {what} `{node.name}` is to use must be a string", f"write its name in quotes: `{node.name}('...')`"
 
 
 def _check_name(
@@ -461,7 +466,7 @@ def _check_name(
         yield at, code, f"`{name}` is a definition of the pack and no {what}", f"it stands for its expression: write `{defined.signature}`"
         return
     message = f"a pack cannot use the {what} `{name}`" if name in WHY_NOT else f"there is no {what} `{name}`"
-    yield at, code, message, WHY_NOT.get(name) or suggest(name, known) or "see docs/reference/templates.md"
+    yield at, code, message, WHY_NOT.get(name) or suggest(name, known) or f"`promptc rule {code}` lists every {what}"
 
 
 def _check_private(at: int, name: str) -> Iterator[Finding]:
@@ -471,7 +476,7 @@ def _check_private(at: int, name: str) -> Iterator[Finding]:
 
 def _check_const(node: nodes.Const) -> Iterator[Finding]:
     if isinstance(node.value, str) and any("\ud800" <= letter <= "\udfff" for letter in node.value):
-        yield node.lineno, "PC0401", "a text holds half of a surrogate pair", "write the character itself"
+        yield node.lineno, "PC0401", "a string holds half of a surrogate pair", "write the character itself"
 
 
 def _check_getattr(node: nodes.Getattr, bound: frozenset[str], called: bool) -> Iterator[Finding]:

@@ -114,25 +114,25 @@ class Wrong:
 
 def _ask_listed(value: Any) -> None:
     if value.__class__ in SCALARS and value.__class__ is not str:
-        refuse("PC0424", f"{name_kind(value)} is not a list", "give a list, or a text")
+        refuse("PC0424", f"{name_kind(value)} is not a list", "give a list, or a string")
 
 
 def _ask_holder(value: Any) -> None:
     if value.__class__ in SCALARS and value.__class__ is not str:
-        refuse("PC0414", f"nothing can be in {name_kind(value)}", "look in a list, a mapping or a text")
+        refuse("PC0414", f"nothing can be in {name_kind(value)}", "look in a list, a mapping or a string")
 
 
 def _ask_texts(value: Any) -> None:
     _ask_listed(value)
     for part in value if value.__class__ in (list, tuple) else ():
         if part.__class__ in SCALARS and part.__class__ is not str:
-            refuse("PC0424", f"`.join()` joins texts, not {name_kind(part)}", "write `list | join('-')`, which prints its elements")
+            refuse("PC0424", f"`.join()` joins strings, not {name_kind(part)}", "write `list | join('-')`, which prints its elements")
 
 
 def _ask_beginnings(value: Any) -> None:
     for part in value if value.__class__ is tuple else ():
         if part.__class__ in SCALARS and part.__class__ is not str:
-            refuse("PC0424", f"a text never begins or ends with {name_kind(part)}", "give texts: `('a', 'b')`")
+            refuse("PC0424", f"a string never begins or ends with {name_kind(part)}", "give strings: `('a', 'b')`")
 
 
 def _ask_schemes(value: Any) -> None:
@@ -143,7 +143,7 @@ def _ask_schemes(value: Any) -> None:
 
 def _ask_separators(value: Any) -> None:
     if value is not None and (len(value) != 2 or any(one.__class__ is not str and not is_unknown(one) for one in value)):
-        refuse("PC0424", "`separators` are two texts", "write `separators=(',', ':')`")
+        refuse("PC0424", "`separators` are two strings", "write `separators=(',', ':')`")
 
 
 def _ask_divisor(value: Any) -> None:
@@ -158,16 +158,16 @@ def _ask_step(value: Any) -> None:
 
 def _ask_letter(value: Any) -> None:
     if len(value) != 1:
-        refuse("PC0424", f"what fills a text is one character, not {len(value)}", "write `.center(9, '.')`")
+        refuse("PC0424", f"what fills a string is one character, not {len(value)}", "write `.center(9, '.')`")
 
 
 def _ask_separator(value: Any) -> None:
     if value == "":
-        refuse("PC0424", "a text cannot be split by an empty text", "name what separates the parts, or write `| list`")
+        refuse("PC0424", "a string cannot be split by an empty string", "name what separates the parts, or write `| list`")
 
 
-TEXT = Sort("a text", (str,))
-TEXT_OR_NONE = Sort("a text", (str, _NONE))
+TEXT = Sort("a string", (str,))
+TEXT_OR_NONE = Sort("a string", (str, _NONE))
 NUMBER = Sort("a number", (int, float, bool))
 WHOLE = Sort("a whole number", _WHOLE)
 WHOLE_OR_NONE = Sort("a whole number", (*_WHOLE, _NONE))
@@ -177,8 +177,8 @@ SIZE = Sort("a whole number, 0 or more", (int, _NONE), least=0)
 WIDTH = Sort("a whole number", _WHOLE, is_width=True)
 TRUTH = Sort("true or false", _WHOLE)
 KEY = Sort("the name or place of a part", asks=check_key)
-LISTED = Sort("a list or a text", asks=_ask_listed)
-HOLDER = Sort("a list, a mapping or a text", asks=_ask_holder)
+LISTED = Sort("a list or a string", asks=_ask_listed)
+HOLDER = Sort("a list, a mapping or a string", asks=_ask_holder)
 
 
 def _take(name: str, sort: Sort, shown: str = "", how: str = "both") -> Parameter:
@@ -215,11 +215,11 @@ _FILTERS: dict[str, tuple[Parameter, ...]] = {
     **dict.fromkeys(("minutes_since", "hours_since", "days_since"), _SINCE),
     "batch": (_take("linecount", NUMBER), _FILL),
     "center": (_take("width", WIDTH, "80"),),
-    "dictsort": (_CASE, _take("by", Sort("a text", (str,), known=("key", "value")), "'key'"), _take("reverse", TRUTH, "false")),
+    "dictsort": (_CASE, _take("by", Sort("a string", (str,), known=("key", "value")), "'key'"), _take("reverse", TRUTH, "false")),
     "filesizeformat": (_take("binary", ANY, "false"),),
     "float": (_take("default", ANY, "0.0"),),
     "groupby": (_take("attribute", KEY), _take("default", ANY, "none"), _CASE),
-    "indent": (_take("width", Sort("a whole number or a text", (*_WHOLE, str), is_width=True), "4"), _take("first", ANY, "false"),
+    "indent": (_take("width", Sort("a whole number or a string", (*_WHOLE, str), is_width=True), "4"), _take("first", ANY, "false"),
                _take("blank", ANY, "false")),
     "int": (_take("default", ANY, "0"), _take("base", WHOLE, "10")),
     "join": (_take("d", ANY, "''"), _ATTRIBUTE),
@@ -229,24 +229,24 @@ _FILTERS: dict[str, tuple[Parameter, ...]] = {
     "replace": (_take("old", ANY), _take("new", ANY), _take("count", WHOLE_OR_NONE, "none")),
     "round": (
         _take("precision", Sort("a whole number from -100 to 100", _WHOLE, -100, 100), "0"),
-        _take("method", Sort("a text", (str,), known=("common", "ceil", "floor")), "'common'"),
+        _take("method", Sort("a string", (str,), known=("common", "ceil", "floor")), "'common'"),
     ),
     "slice": (_take("slices", COUNT), _FILL),
     "sort": (_take("reverse", TRUTH, "false"), _CASE, _ATTRIBUTE, _take("times", TRUTH, "false")),
     "sum": (_ATTRIBUTE, _take("start", Sort("a number or a list", (int, float, bool, list, tuple)), "0")),
-    "tojson": (_take("indent", Sort("a whole number or a text", (*_WHOLE, str, _NONE), is_width=True), "none"),),
+    "tojson": (_take("indent", Sort("a whole number or a string", (*_WHOLE, str, _NONE), is_width=True), "none"),),
     "trim": (_take("chars", TEXT_OR_NONE, "none"),),
     "truncate": (_take("length", WHOLE, "255"), _take("killwords", ANY, "false"), _take("end", TEXT, "'...'"),
                  _take("leeway", NATURAL, "5")),
     "truncate_at": (
-        _take("boundary", Sort("a text", (str,), known=_BOUNDARIES), "'word'"),
+        _take("boundary", Sort("a string", (str,), known=_BOUNDARIES), "'word'"),
         _take("chars", SIZE, "none", "name"),
         _take("tokens", SIZE, "none", "name"),
     ),
     "urlize": (
         _take("trim_url_limit", WHOLE_OR_NONE, "none"), _take("nofollow", ANY, "false"), _take("target", ANY, "none"),
         _take("rel", TEXT_OR_NONE, "none"),
-        _take("extra_schemes", Sort("a list of texts", (list, tuple, _NONE), asks=_ask_schemes), "none"),
+        _take("extra_schemes", Sort("a list of strings", (list, tuple, _NONE), asks=_ask_schemes), "none"),
     ),
     "wordwrap": (
         _take("width", COUNT, "79"), _take("break_long_words", ANY, "true"), _take("wrapstring", TEXT_OR_NONE, "none"),
@@ -293,8 +293,8 @@ CHAT: dict[str, Signature] = {
         "`tojson`",
         (
             _take("ensure_ascii", ANY, "false"),
-            _take("indent", Sort("a whole number or a text", (*_WHOLE, str, _NONE), is_width=True), "none"),
-            _take("separators", Sort("two texts", (list, tuple, _NONE), asks=_ask_separators), "none"),
+            _take("indent", Sort("a whole number or a string", (*_WHOLE, str, _NONE), is_width=True), "none"),
+            _take("separators", Sort("two strings", (list, tuple, _NONE), asks=_ask_separators), "none"),
             _take("sort_keys", ANY, "false"),
         ),
     ),
@@ -308,12 +308,12 @@ def _by_place(*parameters: Parameter) -> tuple[Parameter, ...]:
 
 
 _BOUNDS = (_take("start", WHOLE_OR_NONE, "none"), _take("stop", WHOLE_OR_NONE, "none"))
-_PADDED = _by_place(_take("width", WIDTH), _take("fill", Sort("a text", (str,), asks=_ask_letter), "' '"))
+_PADDED = _by_place(_take("width", WIDTH), _take("fill", Sort("a string", (str,), asks=_ask_letter), "' '"))
 _CHARS = _by_place(_take("chars", TEXT_OR_NONE, "none"))
 _SOUGHT = _by_place(_take("sought", TEXT), *_BOUNDS)
-_PARTED = _by_place(_take("sep", Sort("a text", (str,), asks=_ask_separator)))
-_STARTS = _by_place(_take("sought", Sort("a text, or texts in `( )`", (str, tuple), asks=_ask_beginnings)), *_BOUNDS)
-_SPLIT = (_take("sep", Sort("a text", (str, _NONE), asks=_ask_separator), "none"), _take("maxsplit", WHOLE, "-1"))
+_PARTED = _by_place(_take("sep", Sort("a string", (str,), asks=_ask_separator)))
+_STARTS = _by_place(_take("sought", Sort("a string, or strings in `( )`", (str, tuple), asks=_ask_beginnings)), *_BOUNDS)
+_SPLIT = (_take("sep", Sort("a string", (str, _NONE), asks=_ask_separator), "none"), _take("maxsplit", WHOLE, "-1"))
 _OF_TEXT: dict[str, tuple[Parameter, ...]] = {
     **dict.fromkeys("isalnum isalpha isascii isdecimal isdigit islower isnumeric isspace istitle isupper".split(), ()),
     **dict.fromkeys("capitalize casefold lower swapcase title upper".split(), ()),
@@ -329,7 +329,7 @@ _OF_TEXT: dict[str, tuple[Parameter, ...]] = {
     "removesuffix": _by_place(_take("suffix", TEXT)),
     "replace": _by_place(_take("old", TEXT), _take("new", TEXT), _take("count", WHOLE, "-1")),
     "expandtabs": (_take("tabsize", WIDTH, "8"),),
-    "join": _by_place(_take("parts", Sort("a list of texts", asks=_ask_texts))),
+    "join": _by_place(_take("parts", Sort("a list of strings", asks=_ask_texts))),
 }
 
 

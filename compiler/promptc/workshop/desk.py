@@ -293,7 +293,8 @@ class Desk:
             content = find_held(self.held, path, MAX_STATE_BYTES)
             return content if content is not None else read_inside(folder, name, MAX_STATE_BYTES)
         except (OSError, ValueError) as wrong:
-            raise PromptcError([Diagnostic("PC0154", f"cannot read {name}: {wrong}", Span(path, 1, 1))]) from None
+            help = "name a pack's file, or a folder with a `pack.yaml`"
+            raise PromptcError([Diagnostic("PC0154", f"cannot read `{name}`: {wrong}", Span(path, 1, 1), help)]) from None
 
     def lines(self, path: str, held: Held | None = None) -> Sequence[str]:
         """Return the lines of a file, split as findings count them; a single empty line if the file cannot be read.

@@ -148,7 +148,7 @@ def _read_value(path: str, text: str) -> _Scalar:
     """Parse the new value of a path. Raises `UsageError` (PC0668) if it is not a scalar."""
     node = load_yaml(text.encode("utf-8", "surrogateescape"), f"--try {shorten(path)}", "")
     if not isinstance(node.value, _Scalar):
-        raise _refuse(path, f"`{shorten(text)}` is not a number, a text, true or false", node.span)
+        raise _refuse(path, f"`{shorten(text)}` is not a number, a string, true or false", node.span)
     return node.value
 
 

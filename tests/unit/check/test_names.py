@@ -39,6 +39,26 @@ def test_a_name_that_is_not_there(tmp_path, body, code, help):
     assert help in found[0].help
 
 
+@pytest.mark.parametrize(
+    ("element", "items", "help"),
+    [
+        ({"properties": {"weight": {"type": "integer"}}}, "sort: weight", "did you mean `item.weight`?"),
+        ({"properties": {"weight": {"type": "integer"}}}, "where: lore.weight", "`item`"),
+        (
+            {"properties": {"weight": {"type": "integer"}}},
+            "sort: newest",
+            "such as `item.weight`; or turn the list round with `from: state.lores",
+        ),
+        (True, "sort: newest", "such as `item.at`"),
+        ({}, "sort: oldest", "or leave `sort` out to keep the order"),
+    ],
+)
+def test_a_name_that_the_elements_of_the_list_explain(tmp_path, element, items, help):
+    schema = {"properties": {"lores": {"type": "array", "maxItems": 9, "items": element}}, "required": ["lores"]}
+    found = lint(tmp_path, f"sections: [{{id: a, items: {{from: state.lores, {items}, text: x}}}}]", schema=schema)
+    assert codes(found)[:1] == ["PC0630"] and help in found[0].help
+
+
 # contract 3.19
 def test_names_in_items_and_steps(tmp_path):
     body = """

@@ -62,7 +62,7 @@ def _when(folder, when):
         ("item.at > 'b' and item.at < 'a'", "no value meets"),
         ("item.open and not item.open", "no value meets `item.open` and `not item.open`"),
         ("item.text | length > 20", "`item.text | length` is a whole number from 0 to 20"),
-        ("item.text == 'a text of more than twenty characters'", "is a text of at most 20 characters"),
+        ("item.text == 'a text of more than twenty characters'", "is a string of at most 20 characters"),
         ("5 < item.level < 9", "it requires `item.level > 5`"),
         ("item.at | lower == 'a' and item.at | lower == 'b'", "no value meets `item.at | lower == 'a'` and `item.at | lower == 'b'`"),
         ("item.level < state.hp and item.level >= state.hp", "two of its conditions exclude each other"),

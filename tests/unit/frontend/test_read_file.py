@@ -133,7 +133,12 @@ def _count_open():
 
 @pytest.mark.parametrize(
     ("asked", "known"),
-    [("quite_other.md.j2", "choose one of `a.md.j2`, `b.md.j2`"), ("state", "did you mean `state.json`?"), ("x.txt", "")],
+    [
+        ("quite_other.md.j2", "choose one of `a.md.j2`, `b.md.j2`"),
+        ("state", "did you mean `state.json`?"),
+        ("templates/a.md.j2", "did you mean `a.md.j2`?"),
+        ("x.txt", "add the file, or correct the path, which begins in the pack's folder"),
+    ],
 )
 def test_only_files_that_may_be_meant_are_named(tmp_path, asked, known):
     for name in ("a.md.j2", "b.md.j2", "state.json", ".gitignore", "pack.yaml"):

@@ -142,14 +142,14 @@ def with_key(lines):
         (
             in_section("text: 12"),
             "PC0203",
-            "`text` of section `main` must be a text (an inline template), not 12",
+            "`text` of section `main` must be a string (an inline template), not 12",
             'quote it: `"12"`',
             (8, 11),
         ),
         (
             in_section("text: x\n    header:"),
             "PC0203",
-            "`header` of section `main` must be a text (an inline template), not null",
+            "`header` of section `main` must be a string (an inline template), not null",
             'write, for example, `header: "So far in this scene:"`',
             (9, 12),
         ),
@@ -223,11 +223,23 @@ def with_key(lines):
             with_key("let: {Hot: 1}"),
             "PC0205",
             "the key `Hot` must be an id: lower-case letters, digits and `_`, beginning with a letter, not `Hot`",
-            "",
+            "write `hot`",
             (8, 7),
         ),
-        (LEAST.replace("budget: 100", "budget: -5"), "PC0206", "`budget` must be at least 1, not -5", "", (6, 9)),
-        (with_key("strain: {tiers: [{name: low, at: 1.5}]}"), "PC0206", "`at` of tier `low` must be at most 1, not 1.5", "", (8, 34)),
+        (
+            LEAST.replace("budget: 100", "budget: -5"),
+            "PC0206",
+            "`budget` must be at least 1, not -5",
+            "write, for example, `budget: 13000`",
+            (6, 9),
+        ),
+        (
+            with_key("strain: {tiers: [{name: low, at: 1.5}]}"),
+            "PC0206",
+            "`at` of tier `low` must be at most 1, not 1.5",
+            "write, for example, `at: 0.85`",
+            (8, 34),
+        ),
         (
             in_section("text: x\n    template: y.md"),
             "PC0207",
@@ -288,7 +300,7 @@ def with_key(lines):
             in_section("text: x\n    when: [state.a]"),
             "PC0208",
             "`when` of section `main` must be an expression, not a list",
-            'quote a Jinja list or mapping: `"[…]"`, `"{…}"`',
+            'write `when: state.a`; or quote a Jinja list or mapping: `"[…]"`, `"{…}"`',
             (9, 11),
         ),
         (
@@ -525,13 +537,47 @@ def test_a_step_that_is_no_step_is_a_finding(tmp_path, step):
 @pytest.mark.parametrize(("key", "meant"), [(key, meant) for key, all_meant in shape._ALIASES.items() for meant in all_meant])
 def test_what_an_alias_stands_for_is_a_key_of_the_language(key, meant):
     schema = json.loads(name_shipped("schemas", "pack.schema.json").read_text(encoding="utf-8"))["$defs"]
-    assert any(meant in schema[place]["properties"] and key not in schema[place]["properties"] for place in ("pack", "section", "items"))
+    places = [schema[place]["properties"] for place in ("pack", "section", "items", "assert", "pool", "edit")]
+    assert any(meant in place and key not in place for place in places)
 
 
 @pytest.mark.parametrize(("key", "inner"), shape._SHORT_FORMS.items())
 def test_a_short_form_names_a_key_of_its_mapping(key, inner):
     places = [(), ("sections", 0), ("sections", 0, "items"), ("indexes", "x")]
     assert any(key in shape.list_known(path) and inner in shape.list_known((*path, key)) for path in places)
+
+
+@pytest.mark.parametrize(
+    ("text", "help"),
+    [
+        (with_key("truncation: [main]"), "promptc calls it `truncate`"),
+        (with_key("schema: s.json"), "promptc calls it `state`: write `state: {schema: s.json}`"),
+        (with_key("truncate: [[main]]"), "write one `-`: `- main`"),
+        (with_key("asserts: [state.hp > 0]"), 'write `- {that: "state.hp > 0", else: …}`'),
+        (with_key("asserts: [{that: a, message: b}]"), "promptc calls it `else`: write `else: b`"),
+        (with_key("pools: {p: {sections: [a, b], budget: 50, overflow: [a]}}"), "did you mean `max`?"),
+        (with_key("stores: {house: 'sqlite:x.db'}"), 'write `house: {url: "sqlite:x.db"}`'),
+        (with_key("tools: [{name: find}]"), "put the tool into a file of its own, as JSON, and name the file: `tools: [tools/find.json]`"),
+        (with_key("strain: {tiers: [{name: low, at: 0}, {name: high, at: 80}]}"), "write a share from 0 to 1: `at: 0.8`"),
+        (with_key("strain: {tiers: [{name: low, at: 0}, {name: high, at: 80%}]}"), "write a share from 0 to 1: `at: 0.8`"),
+        (with_key("patches: {p: {input: {text: a}}}"), "a section is changed under `sections`: `sections: {input: …}`"),
+        (in_section("text: x\n    tiers: []"), "`tiers` belongs under `strain`, next to `sections`"),
+        (in_section("text: x\n    role: human"), "write `user`"),
+        (in_section("text: x\n    budget: 200%"), "a share is at most the whole: `budget: 100%`"),
+        (in_section("text: x\n    budget: 20#tokens"), "write a space before `#`, where a comment begins: `budget: 20 #tokens`"),
+        (in_section("text: x\n    overflow: [{evict: {section: main}}]"), "remove it: a step under `overflow` works on its own section"),
+        (in_section("text: x\n    overflow: [{truncate: {}}]"), "promptc calls it `trim`"),
+        (in_section("text: x\n    overflow: [evict by weight]"), "write, for example, `evict: {by: item.score}`"),
+        (in_section("template: [a.md]"), "name one file: `template: a.md`"),
+        (in_section("text: x\n    рinned: true"), "did you mean `pinned`? The key holds `р`, U+0440"),
+        (in_section("items: {from: state.x, text: a, dedupe: true}"), "write, for example, `dedupe: {by: item.content}`"),
+        (in_section("items: {from: state.x, text: a, keep: item.a > 3}"), 'write a list: `keep: [{where: "item.a > 3"}]`'),
+        (in_section("items: {from: state.x, text: a, anchors: [{where: a}]}"), "write the mapping itself, without a list around it"),
+        ('{"input": "Hello", "turns": []}', "name the pack first and the state second, as in `promptc render PACK STATE`"),
+    ],
+)  # fmt: skip
+def test_what_to_write_instead(text, help):
+    assert found_in(text).help.startswith(help)
 
 
 @pytest.mark.parametrize("text", ["budget: 3k", "budget: 2_500", "budget: 1,200 tokens", 'budget: "300"'])

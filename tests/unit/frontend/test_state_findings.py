@@ -13,6 +13,7 @@ import pytest
 
 from promptc.diag.findings import PromptcError, Span
 from promptc.frontend.json import load_json
+from promptc.frontend.schema.faults import describe_state
 from promptc.frontend.state import load_state, load_state_schema
 from promptc.model.state import LazyDigest
 
@@ -177,7 +178,7 @@ def test_a_finding_has_the_place_of_its_value():
     schema = {"properties": {"player": {}, "turn": {"type": "string"}}, "additionalProperties": False}
     found = check(schema, state)
     assert [(one.code, one.span.line, one.span.column, one.help) for one in found] == [
-        ("PC0302", 2, 11, ""),
+        ("PC0302", 2, 11, 'write it in quotes: `"1"`'),
         ("PC0304", 3, 3, "did you mean `player`?"),
     ]
 
@@ -438,3 +439,46 @@ def test_the_condition_is_told(schema, state, found):
 def test_a_state_that_meets_its_condition(state):
     schema = {"type": "object", "if": DONE, "then": {"required": ["at"]}}
     load_state(json.dumps(state).encode(), load_state_schema(json.dumps(schema).encode(), "state.schema.json", None), "state.json")
+
+
+@pytest.mark.parametrize(
+    ("schema", "help"),
+    [
+        ('{"required": "a"}', 'write a list: `"required": ["a"]`'),
+        ('{"properties": {"a": {"required": true}}}', "name the property in the `required` of the object around it"),
+        ('{"properties": {"a": {"maxLength": "200"}}}', 'write it without quotes: `"maxLength": 200`'),
+        ('{"properties": {"a": {"enum": "inn"}}}', 'write a list: `"enum": ["inn"]`'),
+        ('{"properties": {"a": "string"}}', 'write `{"type": "string"}`'),
+        ('{"properties": {"a": {"$ref": "#/$defs/a"}}}', "write the schema under `$defs` of this file"),
+        ('{"properties": {"a": {"pattern": "[a-"}}}', "correct the pattern"),
+        ('{"properties": {"a": {"pattern": "(?=a)"}}}', "write it without look-around"),
+    ],
+)
+def test_what_to_write_in_a_schema(schema, help):
+    with pytest.raises(PromptcError) as caught:
+        load_state_schema(schema.encode(), "s.json", Span("pack.yaml", 1, 1))
+    (found,) = caught.value.diagnostics
+    assert found.help.startswith(help)
+
+
+def test_a_required_name_that_the_schema_forbids_is_a_warning():
+    schema = b'{"properties": {"input": {}}, "required": ["inputt"], "additionalProperties": false}'
+    (found,) = load_state_schema(schema, "s.json", Span("pack.yaml", 1, 1)).warnings
+    assert (found.code, found.level) == ("PC0289", "warn") and found.help.startswith("did you mean `input`?")
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "help"),
+    [
+        ("integer", '"3"', "write it without quotes: `3`"),
+        ("boolean", '"true"', "write it without quotes: `true`"),
+        ("integer", "3.5", "write a number without a fraction"),
+        ("string", "5", 'write it in quotes: `"5"`'),
+        ("string", "null", 'write a value, or allow null in the schema: `"type": ["string", "null"]`'),
+        ("object", '""', ""),
+    ],
+)
+def test_what_to_write_in_a_state(schema, value, help):
+    loaded = load_state_schema(f'{{"properties": {{"a": {{"type": "{schema}"}}}}}}'.encode(), "s.json", Span("pack.yaml", 1, 1))
+    (found,) = describe_state(loaded.schema, load_json(f'{{"a": {value}}}'.encode(), "state.json"), 10**6)
+    assert found.code == "PC0302" and found.help.startswith(help) and bool(found.help) == bool(help)

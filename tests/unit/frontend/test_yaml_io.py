@@ -381,14 +381,22 @@ def test_the_second_of_two_keys_names_the_first():
         (
             "name: x\nsections:\n  - id: a\n    text: `code` hello\n",
             (4, 11),
-            "a text that begins with a backquote needs quotes",
+            "a string that begins with a backquote needs quotes",
             'quote it: `text: "…"`',
         ),
         (
             "name: x\nsections:\n  - id: a\n    text: *bold* hello\n",
             (4, 11),
-            "a text that begins with `*` needs quotes",
+            "a string that begins with `*` needs quotes",
             'quote it: `text: "*bold* hello"`',
+        ),
+        ("name: x\ncount: [*]\n", (2, 9), "a string that begins with `*` needs quotes", 'write `"*"`'),
+        ("name: x\nhold: {items: >2, cut: 1}\n", (2, 15), "a string that begins with `>` needs quotes", 'write `">2"`'),
+        (
+            "name: x\nsections:\n  - id: a\n    pinned:\u00a0true\n",
+            (4, 12),
+            "YAML does not read the no-break space (U+00A0) here as a space",
+            "write a plain space instead",
         ),
         (
             "name: x\nsections:\n  - id: a\n    text: [Notes] are here\n",
@@ -412,13 +420,13 @@ def test_the_second_of_two_keys_names_the_first():
             "name: x\nsections:\n  - {id: a text: x}\n",
             (3, 16),
             "a `,` is missing between two values of this `{`",
-            'write `,` before `text`; or quote a text that holds `: `, such as `"Note: be brief"`',
+            'write `,` before `text`; or quote a string that holds `: `, such as `"Note: be brief"`',
         ),
         (
             "name: x\ntruncate: [a b]\nsections:\n  - {id: a, text: x, budget: {min: 3 max: 4}}\n",
             (4, 41),
             "a `,` is missing between two values of this `{`",
-            'write `,` before `max`; or quote a text that holds `: `, such as `"Note: be brief"`',
+            'write `,` before `max`; or quote a string that holds `: `, such as `"Note: be brief"`',
         ),
         (
             "name: x\nsections:\n  - {id: a, text: x}}\n",
@@ -429,7 +437,7 @@ def test_the_second_of_two_keys_names_the_first():
         (
             "name: x\nsections:\n  - {id: a, text: Rules: be brief}\n",
             (3, 24),
-            "in `{}`, a text that holds `: ` needs quotes",
+            "in `{}`, a string that holds `: ` needs quotes",
             'write `"Rules: be brief"`',
         ),
         (
@@ -483,13 +491,13 @@ def test_the_second_of_two_keys_names_the_first():
         (
             "name: x\nsections:\n  - id: a\n    text: - one\n",
             (4, 11),
-            "a text that begins with `-` needs quotes",
+            "a string that begins with `-` needs quotes",
             'quote it: `text: "- one"`; or begin a list in the next line',
         ),
         (
             "name: x\nsections:\n  - id: a\n    items: - from: x\n",
             (4, 12),
-            "a text that begins with `-` needs quotes",
+            "a string that begins with `-` needs quotes",
             'quote it: `items: "- from: x"`; or begin a list in the next line',
         ),
         (

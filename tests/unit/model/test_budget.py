@@ -132,7 +132,7 @@ def test_nothing_is_read_of_a_table_that_no_budget_names(tmp_path):
         ("as_of = 2027-01-02\n[[model]]\ncontext = 5", "no `name`"),
         ("as_of = 2027-01-02\n[[model]]\nname = 'a'\ncontext = 0", "whole number"),
         ("as_of = 2027-01-02\n[[model]]\nname = 'a'\ncontext = true", "whole number"),
-        ("as_of = 2027-01-02\n[[model]]\nname = 'a'\nsource = 5", "not a text"),
+        ("as_of = 2027-01-02\n[[model]]\nname = 'a'\nsource = 5", "not a string"),
         ("as_of = 2027-01-02\n[[model]]\nname = 'a'\nprice = {input = 1}", "not of the form"),
         ("as_of = 2027-01-02\n[[model]]\nname = 'a'\nprice = {input = nan, output = 1}", "not of the form"),
         ("as_of = 2027-01-02\n[[model]]\nname = 'a'\nmax = 5", "unknown key `max`"),

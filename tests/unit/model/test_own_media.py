@@ -94,7 +94,7 @@ def test_a_pack_that_is_kept_follows_the_table_that_is_given(album, write, tmp_p
         (RULE + "detail = 3\n", "has `numbers` or `detail` of the wrong form"),
         (RULE + "page = -1\n", "has a `page` that is not a whole number"),
         (RULE + 'estimate = "yes"\n', "has an `estimate` that is neither true nor false"),
-        (RULE + "source = 3\n", "has a `source` that is not a text"),
+        (RULE + "source = 3\n", "has a `source` that is not a string"),
         (RULE + "[[media.example]]\nimage = [1024, 1024]\ntokens = 91\n", "counts 90 tokens for its example of 91"),
         (RULE + "[[media.example]]\nimage = [1024]\ntokens = 90\n", "has an `example` of the wrong form"),
         (RULE + "[[media.example]]\naudio = 3\ntokens = 90\n", "has an `example` that it does not count"),

@@ -115,7 +115,7 @@ DEVIATIONS = (
     Deviation("numbers are whole or real", _is_complex),
     Deviation("the sign belongs to the constant", _is_signed_first),
     Deviation("more names may be used", _is_named),
-    Deviation("keys are texts and numbers", _refused("PC0414", "PC0421", saying="cannot be a key|this `if` has no `else`")),
+    Deviation("keys are strings and numbers", _refused("PC0414", "PC0421", saying="cannot be a key|this `if` has no `else`")),
     Deviation("escaped text is plain", _is_escaped),
     Deviation("files that are no templates", _stands_as_it_is),
     Deviation("an include without context in a capture", _is_captured_include),

@@ -88,6 +88,23 @@ def test_an_expression_is_rewritten_and_texts_in_it_are_not(text, help):
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "place", "message", "help"),
+    [
+        ("a\n{# b", (2, 1), "`{#` is never closed: `#}` is missing", "write `#}` where the remark ends"),
+        ("{% raw %}{{ x }}", (1, 1), "`{% raw %}` is never closed: its `{% endraw %}` is missing", "write `{% endraw %}`"),
+        ("{% do x.append(1) %}", (1, 1), "`{% do %}` is a tag of Jinja that promptc does not have", "with `{% set name"),
+        ("{% for x in xs %}{% break %}{% endfor %}", (1, 18), "`{% break %}` is a tag of Jinja", "state.facts[:3]"),
+        ("{% wibble %}", (1, 1), "`{% wibble %}` is not a Jinja tag", "the tags are `if`, `for`, `set`"),
+    ],
+)
+def test_a_tag_is_told_of_where_it_begins(text, place, message, help):
+    with pytest.raises(PromptcError) as caught:
+        load_template(text, Place(Span("a.j2", 1, 1, text.split("\n")[0]), inline=False))
+    (found,) = caught.value.diagnostics
+    assert (found.span.line, found.span.column) == place and found.message.startswith(message) and help in found.help
+
+
 @pytest.mark.parametrize("text", ['{"a": {"b": 1}}.a', "[x, y]", "{'?': ':'}['?']", "a if b else c", "'{{ x }}'"])
 def test_what_is_an_expression_stays_one(text):
     load_expression(text, Place(Span("", 1, 1), inline=False))

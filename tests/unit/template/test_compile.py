@@ -210,7 +210,7 @@ WRONG = [
     ("1 if item.type == 'OTHER'", "PC0421", "this `if` has no `else`, and its condition does not hold"),
     ("namespace(a=1)", "PC0413", "a namespace cannot be printed"),
     ("range", "PC0413", "a function cannot be printed"),
-    ("state.name + 1", "PC0414", "`+` does not work with a text and a number"),
+    ("state.name + 1", "PC0414", "`+` does not work with a string and a number"),
     ("1 / 0", "PC0415", "this expression divides by zero"),
     ("", "PC0401", ""),
     ("a b", "PC0401", ""),

@@ -6,12 +6,17 @@ import pytest
 
 from tests.unit.template.run import find_errors
 
-NAMES = {"x": 5, "user": {"name": "Mara", "values": [1]}, "xs": [1, 2, 3], "none": None}
+NAMES = {"x": 5, "user": {"name": "Mara", "values": [1]}, "xs": [1, 2, 3], "none": None, "state": {"hero": "Ada"}}
 
 WRONG = [
     ("{{ usre.name }}", "PC0410 `usre` is not defined", "did you mean `user`?"),
     ("{{ user.nmae.first }}", "PC0411 `user` has no `nmae`", "did you mean `name`?"),
-    ("{{ user.name.first }}", "PC0411 `user.name` has no `first`", "it is a text"),
+    ("{{ user.name.first }}", "PC0411 `user.name` has no `first`", "it is a string"),
+    ("{{ nmae }}", "PC0410 `nmae` is not defined", ""),
+    ("{{ hero }}", "PC0410 `hero` is not defined", "did you mean `state.hero`?"),
+    ("{{ item.name }}", "PC0410 `item` is not defined", "use it under `items` and in steps"),
+    ("{{ yes }}", "PC0410 `yes` is not defined", "write `true`"),
+    ("{{ assistant }}", "PC0410 `assistant` is not defined", "a constant is in quotes inside the expression: `\"'assistant'\"`"),
     ("{{ xs[3] }}", "PC0411 `xs` has no element 3", "it has 3 elements, counted from 0"),
     ("{{ [zz] }}", "PC0410 `zz` is not defined", ""),
     ("{{ [1 if false] }}", "PC0411 a list or mapping that is printed holds an undefined value", ""),
@@ -31,13 +36,13 @@ WRONG = [
     ("{{ xs[0]() }}", "PC0409 a number cannot be called", ""),
     ("{% set f = 'a' %}{{ f.format() }}", "PC0409 `.format` is not a method a template may call", ""),
     ("{{ user['values'] }}{% set user = user %}{{ user.values }}", "PC0409 `.values` is a method and not a value", "['values']"),
-    ("{{ 'a' + 1 }}", "PC0414 `+` does not work with a text and a number", "join texts with `~`"),
+    ("{{ 'a' + 1 }}", "PC0414 `+` does not work with a string and a number", "join strings with `~`"),
     ("{{ 1 + none }}", "PC0414 `+` does not work with a number and none", "default"),
-    ("{{ +user.name }}", "PC0414 `+` does not work with a text", ""),
+    ("{{ +user.name }}", "PC0414 `+` does not work with a string", ""),
     ("{{ -none }}", "PC0414 `-` does not work with none", ""),
-    ("{{ user.name / 2 }}", "PC0414 `/` does not work with a text and a number", ""),
+    ("{{ user.name / 2 }}", "PC0414 `/` does not work with a string and a number", ""),
     ("{{ 2 / xs }}", "PC0414 `/` does not work with a number and a list", ""),
-    ("{{ [1, 'a'] | sort }}", "PC0414 `<` does not work with a text and a number", ""),
+    ("{{ [1, 'a'] | sort }}", "PC0414 `<` does not work with a string and a number", ""),
     ("{{ none | length }}", "PC0414 none has no length", "ask for none first"),
     ("{{ xs | map('string') | length }}", "PC0414 a sequence that is not a list yet has no length", "add `| list`"),
     ("{% for i in 5 %}{% endfor %}", "PC0414 a number is not a list", ""),
@@ -63,8 +68,8 @@ WRONG = [
     ("{{ self.nosuch() }}", "PC0411 there is no block `nosuch`", ""),
     ("{{ [{}] | map(attribute='a') | list }}", "PC0411 a mapping has no `a`", ""),
     ("{{ [{}] | groupby('a') }}", "PC0411 a mapping has no `a`", ""),
-    ("{{ ['a'] | map(attribute='upper') | list }}", "PC0411 a text has no `upper`", ""),
-    ("{{ ['a'] | map(attribute='__class__') | list }}", "PC0411 a text has no `__class__`", ""),
+    ("{{ ['a'] | map(attribute='upper') | list }}", "PC0411 a string has no `upper`", ""),
+    ("{{ ['a'] | map(attribute='__class__') | list }}", "PC0411 a string has no `__class__`", ""),
     ("{{ user['__class__'] }}", "PC0411 `user` has no `__class__`", ""),
     ("{% for i in xs %}{{ loop['_iterator'] }}{% endfor %}", "PC0411 `loop` has no `_iterator`", ""),
 ]

@@ -4,6 +4,7 @@ import re
 from importlib import import_module
 from pathlib import Path
 
+from promptc.diag.findings import load_codes
 from promptc.template import allow, signatures
 from promptc.template.lower.expressions import _LENIENT_FILTERS
 from promptc.template.runtime.filters import table
@@ -14,6 +15,11 @@ WITHOUT_RULE = {"forceescape", "pprint", "safe", "urlize", "xmlattr"}
 """Filters of which `check` knows neither what they take nor what they give."""
 
 HOME = "compiler/promptc/template"
+
+
+def test_the_rule_of_an_unknown_name_lists_every_name():
+    for code, names in (("PC0406", allow.FILTERS), ("PC0407", {name for name in allow.TESTS if name.isalpha()})):
+        assert set(re.findall("`([a-z_]+)`", load_codes()[code].why)) == names
 
 
 def test_the_module_that_the_table_names_has_the_filter():

@@ -195,10 +195,10 @@ def _write_with(signature: Signature, parameter: Parameter, constant: str) -> st
         ("'2026-11-22' | days_since('yesterday')", "PC0422 `yesterday` is not an ISO 8601 time", None),
         ("'a' | urlize(extra_schemes=['x'])", "PC0424 `x` cannot begin an address", None),
         ("'%s' | format(1, a=2)", "PC0424 `format` takes values by place or by name, not both", None),
-        ("'a'.split('')", "PC0424 a text cannot be split by an empty text", None),
-        ("'a'.center(3, '--')", "PC0424 what fills a text is one character, not 2", None),
+        ("'a'.split('')", "PC0424 a string cannot be split by an empty string", None),
+        ("'a'.center(3, '--')", "PC0424 what fills a string is one character, not 2", None),
         ("'a'.center(width=3)", "PC0424 `.center()` takes `width` by its place, not by its name", None),
-        ("'-'.join([1, 2])", "PC0424 `.join()` joins texts, not a number", None),
+        ("'-'.join([1, 2])", "PC0424 `.join()` joins strings, not a number", None),
         ("cycler()", "PC0424 `cycler` needs at least one value", None),
     ],
 )
@@ -225,9 +225,9 @@ def test_what_is_said(text, told, help):
         ("{% macro m() %}{{ caller(1) }}{% endmacro %}{% call m() %}y{% endcall %}", "`caller` takes no argument, and was given 1"),
         ("{% for i in [1] %}{{ loop.cycle() }}{% endfor %}", "`loop.cycle` needs at least one value"),
         ("{% set c = cycler(1) %}{{ c.next(2) }}", "`.next()` takes no argument, and was given 1"),
-        ("{% filter center(width='x') %}a{% endfilter %}", "`width` of `center` must be a whole number, not a text"),
-        ("{% set n = 'x' %}{{ 'a' | center(n) }}", "`width` of `center` must be a whole number, not a text"),
-        ("{% macro m(n) %}{{ 'a' | center(n) }}{% endmacro %}{{ m('x') }}", "`width` of `center` must be a whole number, not a text"),
+        ("{% filter center(width='x') %}a{% endfilter %}", "`width` of `center` must be a whole number, not a string"),
+        ("{% set n = 'x' %}{{ 'a' | center(n) }}", "`width` of `center` must be a whole number, not a string"),
+        ("{% macro m(n) %}{{ 'a' | center(n) }}{% endmacro %}{{ m('x') }}", "`width` of `center` must be a whole number, not a string"),
     ],
 )
 def test_in_a_template(text, told):

@@ -68,7 +68,7 @@ def check_worst_case(pack: PackModel, configurations: Configurations) -> Iterato
     open_sections = {section.id: (section, amount) for case in cases for section, amount in case.bounds if amount.size is None}
     for section, amount in open_sections.values():
         yield _report_open(pack, section, amount)
-    bounded = [case for case in cases if case.bounds]
+    bounded = [case for case in cases if case.bounds and case.total > 0]  # PC0605 reports a total of nothing
     if not open_sections and bounded:
         yield _report_bound(pack, max(bounded, key=lambda case: _sum_case(pack, case) - case.total))
 

@@ -14,13 +14,14 @@ from promptc.check.schema_types import CHUNK, follow_pointer
 from promptc.check.scopes import PARTED, Scopes
 from promptc.check.takes import SORTED
 from promptc.check.texts import UsedText, iter_operation_texts
-from promptc.diag.findings import Diagnostic, PromptcError, Span, join_some, offer_names, suggest
+from promptc.diag.findings import Diagnostic, PromptcError, Span, find_near, join_some, offer_names, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.model.pack import PackModel
 from promptc.model.section import Items, Ranked, Recap, Retrieve, Segments
+from promptc.template.allow import FOREIGN_NAMES
 from promptc.template.compile import Expression
-from promptc.template.types.algebra import join_members, part_type
+from promptc.template.types.algebra import LIKE_OTHER, join_members, part_type
 from promptc.template.types.conditions import ANYTHING, Cases, Demand, describe_demand, describe_kind, find_clash, join_cases, list_cases
 from promptc.template.types.infer import InferredTypes, read_code, read_site
 from promptc.template.types.types import (
@@ -40,6 +41,7 @@ from promptc.template.types.walk import find_time
 from promptc.text.json import extend_pointer
 
 _COMPUTED = "a value"
+_CORRECT = "correct the path, or the schema"
 _QUESTIONS: dict[type[Type], str] = {
     TextType: "is not string",
     NumberType: "is not number",
@@ -47,19 +49,6 @@ _QUESTIONS: dict[type[Type], str] = {
     MappingType: "is not mapping",
     ListType: "is string",
 }
-_ELSEWHERE = {
-    **dict.fromkeys(("null", "undefined", "nil", "NULL", "Null"), "write `none`"),
-    **dict.fromkeys(("yes", "on", "Yes", "On", "YES", "ON"), "write `true`"),
-    **dict.fromkeys(("no", "off", "No", "Off", "NO", "OFF"), "write `false`"),
-    **dict.fromkeys(("TRUE", "FALSE"), "write `true` or `false`"),
-    "else": "`else` is a tag: write `{% else %}`",
-    "elif": "`elif` is a tag: write `{% elif … %}`",
-    "endif": "`endif` is a tag: write `{% endif %}`",
-    "endfor": "`endfor` is a tag: write `{% endfor %}`",
-    "index": "inside a `for`, `loop.index` counts from 1",
-}
-"""Advice for names that other languages have and that mean nothing here."""
-
 _ORDERS = {
     **dict.fromkeys(("newest", "latest", "desc", "descending"), True),
     **dict.fromkeys(("oldest", "asc", "ascending"), False),
@@ -186,7 +175,7 @@ class Describer:
             held = f"`{owner}` is {gap.holder}" if owner else f"what it is read of is {gap.holder}"
             by = "by the schema " if owner.startswith(("state", "item")) else ""
             is_size = bool(owner) and gap.part in ("length", "size", "len", "count")
-            help = f"write `{owner} | length`" if is_size else "correct the path, or the schema"
+            help = f"write `{owner} | length`" if is_size else _CORRECT
             return Diagnostic("PC0635", f"{reads}, but {by}{held}", span, help)
         if not gap.at:
             return Diagnostic("PC0635", f"{reads}, which does not exist here", span, suggest(gap.part, gap.known))
@@ -261,19 +250,34 @@ def _list_state(pack: PackModel) -> list[tuple[str, dict[str, Any]]]:
 
 def _suggest_name(name: str, text: UsedText, pack: PackModel) -> str:
     known, properties = text.names, dict(_list_state(pack))
+    source, fields = _list_fields(text, properties)
+    if name in fields:
+        return f"did you mean `item.{name}`?"
     if name in properties:
         return f"did you mean `state.{name}`?"
-    if name in _ORDERS and text.takes is SORTED and text.section is not None and text.section.items is not None:
-        given = text.section.items.source
-        source = given.text.strip() if isinstance(given, Expression) else "state.list"
-        fields = properties.get(source.removeprefix("state."), {}).get("items", {}).get("properties", {})
-        shown = join_some([f"`item.{field}`" for field in sorted(fields)], 6) if isinstance(fields, dict) and fields else "`item.at`"
+    if name in _ORDERS and text.takes is SORTED and source:
+        shown = join_some([f"`item.{field}`" for field in sorted(fields)], 6) if fields else "`item.at`"
         turn = f"turn the list round with `from: {source} | reverse | list`" if _ORDERS[name] else "leave `sort` out to keep the order"
         return f"sort by a part of the item, such as {shown}; or {turn}"
-    if name in _ELSEWHERE:
-        return _ELSEWHERE[name]
-    near = suggest(name, (*known, *(one.name for one in pack.definitions)))
-    return near if near.startswith("did you mean") else offer_names(known)
+    if _ORDERS.get(name) is False and text.what.startswith("`by` of"):
+        return "leave `by` out: without it, the oldest go first"
+    if name in FOREIGN_NAMES:
+        return FOREIGN_NAMES[name]
+    if source and source.rpartition(".")[2] in (f"{name}s", f"{name}es"):
+        return f"an element of `{source}` is called `item`"
+    near = find_near(name, (*known, *(one.name for one in pack.definitions)), cutoff=0.7)
+    return f"did you mean `{near}`?" if near is not None else offer_names(known)
+
+
+def _list_fields(text: UsedText, properties: dict[str, dict[str, Any]]) -> tuple[str, Sequence[str]]:
+    """Return the source of a section's items, as it is written, and the keys that the schema declares for the elements of that list."""
+    if "item" not in text.names or text.section is None or text.section.items is None:
+        return "", ()
+    source = text.section.items.source
+    written = source.text.strip() if isinstance(source, Expression) else "state.list"
+    element = properties.get(written.removeprefix("state."), {}).get("items")
+    fields = element.get("properties") if isinstance(element, dict) else None
+    return written, list(fields) if isinstance(fields, dict) else ()
 
 
 def _describe_answer(problem: Problem, text: UsedText, subject: str, span: Span) -> Diagnostic:
@@ -286,7 +290,7 @@ def _describe_answer(problem: Problem, text: UsedText, subject: str, span: Span)
         )
         return Diagnostic("PC0653", message, span, help, "warn")
     sought = problem.wants.partition("`")[2].partition("`")[2].strip(" `")
-    is_text = problem.known and not problem.wants.endswith((" text", " number", " none", " false", " list", " mapping"))
+    is_text = problem.known and not problem.wants.endswith((" string", " number", " none", " false", " list", " mapping"))
     held = f"it is one of {', '.join(f'`{one}`' for one in problem.known[:6])}" if is_text else f"it is {name_type(problem.kind)}"
     more = ", ..." if is_text and len(problem.known) > 6 else ""
     message = f"{text.what} compares {subject} {problem.wants}, a value that it never has: {held}{more}"
@@ -304,8 +308,8 @@ def _describe_order(problem: Problem, text: UsedText, subject: str, span: Span) 
         help = f"write `sort({f'attribute={attribute!r}, ' if attribute else ''}times=true){end}`"
     using = f" with {problem.wants}" if problem.wants else ""
     message = (
-        f"{text.what} orders the time {subject}{using} as a text. "
-        "With fractions of a second or different offsets, texts do not sort as times do"
+        f"{text.what} orders the time {subject}{using} as a string. "
+        "With fractions of a second or different offsets, strings do not sort as times do"
     )
     return Diagnostic("PC0699", message, span, help, "warn")
 
@@ -343,11 +347,22 @@ def _advise(problem: Problem, kind: str) -> str:
     if problem.rule == "some_kind":
         question = _QUESTIONS.get(type(problem.kind), "")
         return f"test first: `if {problem.subject or 'it'} {question}`" if question else "test its type first"
-    if "takes a list" in problem.wants and kind == "a text":
+    if "takes a list" in problem.wants and kind == "a string":
         return "loop over its parts: `.split(...)`, `.splitlines()`"
-    if any(isinstance(one, NumberType) for one in list_members(problem.kind)) and "takes a text" in problem.wants:
-        return "make it a text first with `| string`, or leave the filter out"
-    return "correct the path, or the schema"
+    if LIKE_OTHER in problem.wants:
+        return _advise_pair(problem, kind)
+    if any(isinstance(one, NumberType) for one in list_members(problem.kind)) and "takes a string" in problem.wants:
+        return "make it a string first with `| string`, or leave the filter out"
+    return _CORRECT
+
+
+def _advise_pair(problem: Problem, kind: str) -> str:
+    """Return the help for an operator that takes two values of one type, and has two of different types."""
+    if problem.wants.startswith("`+`") and kind in ("a string", "a number"):
+        return "join the two to a string with `~` instead of `+`"
+    if kind == "a string":
+        return f"make it a number first: `{problem.subject or '(…)'} | int`" if "takes a number" in problem.wants else _CORRECT
+    return f"make it a string first: `{problem.subject or '(…)'} | string`; or write a number in place of the string"
 
 
 def _describe_part(name: str, part: str, text: UsedText, order: Sequence[str], span: Span) -> Diagnostic:

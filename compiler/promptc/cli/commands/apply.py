@@ -636,7 +636,7 @@ def read_args(given: Sequence[str]) -> dict[str, Any]:
         try:
             args[name] = json.loads(value)
         except (ValueError, RecursionError):
-            help = "a text is in double quotes, such as '\"calm\"'"
+            help = "a string is in double quotes, such as '\"calm\"'"
             raise UsageError([Diagnostic("PC0721", f"the value of `--arg {shorten(f'{name}={value}')}` is not JSON", help=help)]) from None
     return args
 

@@ -270,7 +270,7 @@ def _show(value: Any) -> str:
     return (
         shown
         if len(shown) <= _LONGEST_CHANGE
-        else f"a text of {show_plural(len(value), 'character')}"
+        else f"a string of {show_plural(len(value), 'character')}"
         if isinstance(value, str)
         else "a number"
     )

@@ -1,20 +1,25 @@
 """Explains why a value does not fit a schema: where, by which keyword, and in words.
 
 `iter_faults` finds the faults of a value that a check refused, `list_causes` selects the faults to report where alternatives fail, and
-`SchemaWords` describes a fault by what the schema wants.
+`SchemaWords` describes a fault by what the schema wants. `describe_state` makes findings of the faults of a state.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
+from itertools import islice
 
-from promptc.diag.findings import count_noun, shorten, show_value, suggest
+from promptc.diag.findings import Diagnostic, Span, count_noun, find_near, shorten, show_value, sort_diagnostics, suggest
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
+from promptc.frontend.json import JsonDocument
 from promptc.frontend.schema.check import OF_LISTS, OF_MAPPINGS, Verdicts
-from promptc.frontend.schema.lint import Schema
+from promptc.frontend.schema.lint import Schema, iter_schemas
 from promptc.frontend.schema.runtime import Fuel, FuelError, make_matcher
+from promptc.text.json import join_pointer
 
 Path = tuple[str | int, ...]
 """The keys and indexes that lead to a value."""
@@ -45,6 +50,14 @@ _FORMATS = {
     "date": "a date such as `2026-11-22`",
     "time": "a time such as `18:30:00Z`",
 }
+
+_LOCATING = 20_000_000
+_MAX_SHOWN = 50
+"""The most findings that are reported for one state."""
+
+_MAX_COUNTED = 1000
+_LONGEST_POINTER = 200
+_FUEL_HELP = "look for an `anyOf` or `oneOf` that leads to the same `$ref` from several alternatives, or for very many patterns"
 
 _SIZES = {
     "minLength": ("at least", "character"),
@@ -313,7 +326,7 @@ class SchemaWords:
         return show_value(value) if value else self.show(value)
 
     def describe(self, fault: SchemaFault, shown: str = "") -> str:
-        """Return what is wrong with the value, to follow its name in a message: `must be text, not 12`.
+        """Return what is wrong with the value, to follow its name in a message: `must be a string, not 12`.
 
         `shown` is the value as its author wrote it.
         """
@@ -430,3 +443,116 @@ def join_or(words: Iterable[str]) -> str:
     if len(first) >= _MOST_CHOICES:
         first, last = first[:_MOST_CHOICES], f"one of {len(first) + 1 - _MOST_CHOICES} others"
     return f"{', '.join(first)} or {last}" if first else last
+
+
+def describe_state(schema: Any, document: JsonDocument, fuel: int) -> list[Diagnostic]:
+    """Return what is wrong with a state: at most _MAX_SHOWN findings and one that counts the rest; empty if the state is valid."""
+    try:
+        return _limit_findings(_iter_state_findings(schema, document, fuel))
+    except (FuelError, RecursionError):
+        return [Diagnostic("PC0315", "checking this state against its schema takes too many steps", document.span(""), _FUEL_HELP)]
+
+
+def _iter_state_findings(schema: Any, document: JsonDocument, fuel: int) -> Iterator[Diagnostic]:
+    for fault in iter_faults(Verdicts(schema), schema, document.value, [fuel]):
+        for cause in list_causes(fault):
+            yield from _describe_in_state(cause, document)
+
+
+def locate_finding(schema: Any, document: JsonDocument, found: Diagnostic) -> tuple[str, str] | None:
+    """Return the JSON pointers of the value that a finding of `describe_state` is about and of the keyword in the schema that it fails.
+
+    Returns None if the finding is not about a keyword.
+    """
+    with suppress(FuelError, RecursionError):
+        for fault in iter_faults(Verdicts(schema), schema, document.value, [_LOCATING]):
+            for cause in list_causes(fault):
+                if found in _describe_in_state(cause, document):
+                    place = next((pointer for pointer, one in iter_schemas(schema) if one is cause.schema), "")
+                    return join_pointer(cause.path), f"{place}/{cause.keyword}"
+    return None
+
+
+def _limit_findings(findings: Iterator[Diagnostic]) -> list[Diagnostic]:
+    shown = list(sort_diagnostics(islice(findings, _MAX_SHOWN)))
+    more = sum(1 for _ in islice(findings, _MAX_COUNTED))
+    if more:
+        count = f"{more} more" if more < _MAX_COUNTED else f"at least {_MAX_COUNTED} more"
+        shown.append(Diagnostic("PC0305", f"{count} findings in this state are not shown", shown[-1].span, "correct these first", "note"))
+    return shown
+
+
+def _describe_in_state(fault: SchemaFault, document: JsonDocument) -> Iterator[Diagnostic]:
+    pointer = join_pointer(fault.path)
+    name = f"`{shorten(pointer, _LONGEST_POINTER)}`" if pointer else "the state"
+    since = f", since {fault.condition}" if fault.condition else ""
+    match fault.keyword:
+        case "required":
+            yield Diagnostic("PC0303", f"{name} is missing the key `{fault.wanted}`{since}", *_mend_lacking(fault, document, pointer))
+        case "dependentRequired":
+            key, needed = fault.wanted
+            message = f"{name} has the key `{key}`, but is missing `{needed}`, which it needs"
+            yield Diagnostic("PC0303", message, document.span(pointer), f'add `"{needed}": …`')
+        case "additionalProperties":
+            yield Diagnostic("PC0304", _describe_extra_key(fault), document.key_span(pointer), _suggest_key(fault))
+        case "unevaluatedProperties":
+            yield Diagnostic(
+                "PC0304",
+                f"{name} has keys that its schema does not declare",
+                document.span(pointer),
+                "remove them, or declare them in the schema",
+            )
+        case "propertyNames":
+            wrong = STATE_WORDS.describe(fault.branches[0][0])
+            yield Diagnostic("PC0304", f"the key `{shorten(str(fault.path[-1]))}` {wrong}", document.key_span(pointer), "rename the key")
+        case _:
+            yield Diagnostic("PC0302", f"{name} {STATE_WORDS.describe(fault)}{since}", document.span(pointer), _mend_value(fault))
+
+
+def _mend_value(fault: SchemaFault) -> str:
+    """Return what to write in place of a value of a wrong type, or the allowed word that is nearest."""
+    value, wanted = fault.value, fault.wanted if fault.keyword == "type" else None
+    if wanted == "array":
+        return f"write a list: `{_sketch_value(fault.schema)}`"
+    if wanted == "string" and isinstance(value, int | float):
+        return f'write it in quotes: `"{show_value(value)}"`'
+    if isinstance(value, str) and str(wanted) in _UNQUOTED and re.fullmatch(_UNQUOTED[str(wanted)], value):
+        return f"write it without quotes: `{value}`"
+    if wanted == "integer" and isinstance(value, float):
+        return 'write a number without a fraction; or allow fractions in the schema: `"type": "number"`'
+    if value is None and isinstance(wanted, str):
+        return f'write a value, or allow null in the schema: `"type": ["{wanted}", "null"]`'
+    return suggest_value(fault)
+
+
+def _mend_lacking(fault: SchemaFault, document: JsonDocument, pointer: str) -> tuple[Span, str]:
+    """Return the place and the help for a missing key. An unknown key with a similar name is taken for the missing one."""
+    properties = fault.schema.get("properties", {}) if isinstance(fault.schema, dict) else {}
+    unknown = [key for key in fault.value if key not in properties] if isinstance(fault.value, Mapping) and properties else []
+    near = find_near(str(fault.wanted), unknown)
+    if near:
+        return document.key_span(join_pointer((*fault.path, near))), f"write `{fault.wanted}` instead of `{near}`"
+    return document.span(pointer), f'add `"{fault.wanted}": {_sketch_value(properties.get(fault.wanted))}`'
+
+
+_UNQUOTED = {"integer": "-?[0-9]{1,15}", "number": r"-?[0-9]{1,15}(\.[0-9]{1,15})?", "boolean": "true|false"}
+_SKETCHES = {"string": '"…"', "integer": "0", "number": "0", "boolean": "true", "object": "{…}", "null": "null"}
+
+
+def _sketch_value(schema: Any) -> str:
+    """Return a value of the kind that a schema requires, as JSON with dots."""
+    kind = schema.get("type") if isinstance(schema, dict) else None
+    if kind == "array":
+        return f"[{_sketch_value(schema.get('items'))}]"
+    return _SKETCHES.get(kind, "…") if isinstance(kind, str) else "…"
+
+
+def _describe_extra_key(fault: SchemaFault) -> str:
+    around = join_pointer(fault.path[:-1])
+    name = f"`{shorten(around, _LONGEST_POINTER)}`" if around else "the state"
+    return f"{name} has the unknown key `{shorten(str(fault.path[-1]))}`"
+
+
+def _suggest_key(fault: SchemaFault) -> str:
+    known = fault.schema.get("properties", {}) if isinstance(fault.schema, dict) else ()
+    return suggest(str(fault.path[-1]), known) or "remove it, or declare it under `properties` in the schema"

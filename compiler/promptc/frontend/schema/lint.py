@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from urllib.parse import unquote
 
-from promptc.diag.findings import Diagnostic, suggest
+from promptc.diag.findings import Diagnostic, find_near, show_value, suggest
 from promptc.diag.typed import Any
 from promptc.text.json import extend_pointer
 from promptc.text.pattern import Pattern, PatternError
@@ -19,7 +21,7 @@ Found = tuple[str, Diagnostic]
 
 REFERENCES = ("$ref", "$dynamicRef")
 SCHEMA, SCHEMAS, SCHEMA_MAP = "a schema", "a list of schemas", "a mapping of names to schemas"
-TEXT, TEXTS, TEXT_LISTS = "a text", "a list of different texts", "a mapping of names to lists of different texts"
+TEXT, TEXTS, TEXT_LISTS = "a string", "a list of different strings", "a mapping of names to lists of different strings"
 COUNT, NUMBER, POSITIVE, BOOLEAN, LIST, ANY = "a whole number from 0", "a number", "a number over 0", "true or false", "a list", "anything"
 TYPES, PATTERN, PATTERN_MAP = "a type, or a list of types", "a pattern", "a mapping of patterns to schemas"
 BOOLEANS = "a mapping of names to true or false"
@@ -77,7 +79,7 @@ Schema = Any
 def lint_offered(root: Schema) -> Iterator[Found]:
     """Yield a warning (PC0289) for each name in `required` that `additionalProperties: false` forbids.
 
-    A model can only guess what such a schema means, and services refuse it. `root` must be well formed.
+    No value is valid under such a schema. `root` must be well formed.
     """
     for pointer, schema in iter_schemas(root):
         if not isinstance(schema, dict) or schema.get("additionalProperties") is not False or "patternProperties" in schema:
@@ -86,14 +88,16 @@ def lint_offered(root: Schema) -> Iterator[Found]:
         for name in dict.fromkeys(schema.get("required", ())):
             if name not in declared:
                 message = f"`required` names `{name}`, which `properties` does not declare and `additionalProperties: false` forbids"
-                help = f"declare `{name}` under `properties`, or remove it from `required`"
+                near = find_near(name, declared, cutoff=0.7)
+                meant = f"did you mean `{near}`? Else " if near is not None else ""
+                help = f"{meant}declare `{name}` under `properties`, or remove it from `required`"
                 yield f"{pointer}/required", Diagnostic("PC0289", message, None, help, "warn")
 
 
 def lint_schema(root: Schema) -> list[Found]:
     """Return everything wrong with a schema: keywords and their values, references, circles, patterns. An unknown keyword is a warning."""
     if not isinstance(root, (dict, bool)):
-        return [("", Diagnostic("PC0310", "a schema must be an object, or true or false"))]
+        return [("", Diagnostic("PC0310", f"a schema must be an object, or true or false, not {_name(root)}", None, _mend_schema(root)))]
     found: list[Found] = []
     for pointer, schema in iter_schemas(root):
         found += _lint_one(pointer, schema)
@@ -109,7 +113,7 @@ def _lint_one(pointer: str, schema: Schema) -> Iterator[Found]:
         return
     if not isinstance(schema, dict):
         old = isinstance(schema, list) and pointer.endswith("/items")
-        help = "in 2020-12 a list of schemas is `prefixItems`" if old else ""
+        help = "in 2020-12 a list of schemas is `prefixItems`" if old else _mend_schema(schema)
         yield pointer, Diagnostic("PC0310", f"a schema must be an object, or true or false, not {_name(schema)}", None, help)
         return
     for keyword, value in schema.items():
@@ -157,9 +161,15 @@ def _lint_pattern(pointer: str, pattern: str) -> Iterator[Found]:
                 "PC0314",
                 f"the pattern `{pattern[:80]}` cannot be used: {wrong}",
                 None,
-                "write it without look-around, or check the value under `asserts`",
+                _mend_pattern(str(wrong)),
             ),
         )
+
+
+def _mend_pattern(why: str) -> str:
+    if "look-around" in why:
+        return "write it without look-around, or check the value under `asserts`"
+    return "correct the pattern; a backslash before a sign takes it literally, and JSON needs two of them: `\\\\.`"
 
 
 def _lint_references(root: Schema, references: References) -> Iterator[Found]:
@@ -179,7 +189,8 @@ def _describe_reference(keyword: str, reference: str, root: Schema) -> Diagnosti
             "copy the definition to `$defs` in this file, and write `#/$defs/…`",
         )
     known = [extend_pointer("#/$defs", name) for name in root.get("$defs", {})]
-    return Diagnostic("PC0312", f"`{keyword}: {reference[:80]}` names no schema in this file", None, suggest(reference, known))
+    help = suggest(reference, known) or "write the schema under `$defs` of this file, and name it as in `#/$defs/person`"
+    return Diagnostic("PC0312", f"`{keyword}: {reference[:80]}` names no schema in this file", None, help)
 
 
 def _lint_circles(root: Schema, references: References) -> list[Found]:
@@ -234,10 +245,22 @@ def _count_asked(schema: Schema, references: References, counts: dict[int, int],
 
 
 def _mend_type(keyword: str, value: Any) -> str:
-    """Return a suggestion for a misspelled type, or an empty text if no type is near."""
+    """Return what to write in place of a keyword's value, or an empty text if nothing is likely."""
+    kind = KEYWORDS[keyword]
+    if keyword == "required" and isinstance(value, bool):
+        return 'name the property in the `required` of the object around it: `"required": ["name"]`'
+    if kind in (TEXTS, LIST) and isinstance(value, str):
+        return f'write a list: `"{keyword}": [{json.dumps(value[:40], ensure_ascii=False)}]`'
+    if kind in (COUNT, NUMBER, POSITIVE) and isinstance(value, str) and re.fullmatch("-?[0-9]{1,15}", value):
+        return f'write it without quotes: `"{keyword}": {value}`'
     wrong = [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str) and one not in TYPE_NAMES]
     near = suggest(wrong[0].lower(), TYPE_NAMES) if keyword == "type" and wrong else ""
     return near if near.startswith("did") else ""
+
+
+def _mend_schema(value: Any) -> str:
+    kind = value.lower() if isinstance(value, str) else ""
+    return f'write `{{"type": "{kind}"}}`' if kind in TYPE_NAMES else 'write an object, such as `{"type": "string"}`'
 
 
 def _mend(keyword: str) -> str:
@@ -252,7 +275,7 @@ def _name(value: Any) -> str:
         return "a list"
     if value is None or isinstance(value, bool):
         return {True: "true", False: "false", None: "null"}[value]
-    return f"`{value[:40]}`" if isinstance(value, str) else str(value)[:40]
+    return show_value(value)
 
 
 def _is_number(value: Any) -> bool:

@@ -45,6 +45,8 @@ _EITHER = "`requires` is what a run needs, `missing` what it has to go without: 
 _EACH = ", ".join(f"`{key}`" for key in _KINDS)
 CASE = "case.yaml"
 _MEANT = "case."
+_SLIPS = ("case.yml", "cases.yaml", "cases.yml")
+"""Names of a file that was meant as a case, even in a folder without goldens."""
 _PASSED_OVER = frozenset(("__pycache__", "node_modules", "venv"))
 Match = Callable[[str], bool]
 _TOKEN = re.compile(r"\s*(?:([()])|([^\s()]+))")
@@ -226,14 +228,14 @@ def _walk(folder: str) -> Iterator[CaseFolder]:
                     is_case = True
                 elif is_golden(name):
                     goldens.append(name)
-                elif name.lower().startswith(_MEANT):
+                elif name.lower().startswith(_MEANT) or name.lower() in _SLIPS:
                     misnamed.append(name)
                 elif not name.startswith(".") and name not in _PASSED_OVER and entry.is_dir(follow_symlinks=False):
                     inner.append(name)
     except OSError as wrong:
         yield CaseFolder(folder, (), is_case=False, wrong=wrong.strerror or str(wrong))
         return
-    if is_case or goldens:
+    if is_case or goldens or any(name.lower() in _SLIPS for name in misnamed):
         yield CaseFolder(folder, tuple(sorted(goldens)), is_case, min(misnamed, default=""))
     for name in sorted(inner):
         yield from _walk(f"{folder}{os.sep}{name}")

@@ -266,16 +266,18 @@ def _break_folder(place: CaseFolder) -> Verdict:
 
 
 def break_unread(place: CaseFolder) -> Verdict | None:
-    """Return the verdict on a folder with goldens but without a case: the goldens guard nothing.
+    """Return the verdict on a folder without a case that has goldens, which guard nothing, or a file that was meant as the case.
 
     Returns None if all goldens in it are pending, as after checking out another branch.
     """
     kept = [name for name in place.goldens if not is_pending(name) and name != INPUTS]
-    if not kept:
+    if not kept and (place.goldens or not place.misnamed):
         return None
     told = _tell_of(place, "broken")
     help = f"`{place.misnamed}` is not read: call it `{CASE}`" if place.misnamed else f"write its `{CASE}`; {_PRUNE}"
     message = f"`{told.file}` has goldens and no `{CASE}`: nobody reads {', '.join(f'`{name}`' for name in kept)}"
+    if not kept:
+        message = f"`{told.file}` has a `{place.misnamed}` and no `{CASE}`: nobody reads it"
     return replace(told, findings=(Diagnostic("PC0922", message, None, help, "error"),))
 
 

@@ -127,7 +127,7 @@ def _rank(by: Expression, names: Mapping[str, Any], section: str) -> tuple[int, 
         return 1, value
     if isinstance(value, int | float) and not isinstance(value, bool):
         return 0, value
-    raise fail("PC0513", f"`{section}` cannot sort by {show_value(value)}", by.span, help="sort by a number or a text")
+    raise fail("PC0513", f"`{section}` cannot sort by {show_value(value)}", by.span, help="sort by a number or a string")
 
 
 def _limit_per(limit: LimitPer, read: list[Read], bind: Bind, section: str) -> list[Read]:

@@ -262,7 +262,9 @@ class MediaReader:
         if rule is not None:
             return rule
         if self.model is None:
-            of = f"`output: {{models: {{{self.provider}: gpt-5.6}}}}`" if self.provider is not None else "`media: {model: gpt-5.6}`"
+            family = {"anthropic": "claude", "gemini": "gemini"}.get(str(self.provider), "gpt")
+            model = next((one for one in self.form.table.iter_models() if one.startswith(family)), "gpt-5.6")
+            of = f"`output: {{models: {{{self.provider}: {model}}}}}`" if self.provider is not None else f"`media: {{model: {model}}}`"
             what = f"{name} cannot be counted: each model counts in its own way, and the pack names no model"
             raise PromptcError(
                 [

@@ -587,7 +587,7 @@ def _name_kind(part: Any, name: str, message: MessageForm) -> str:
     given = part.get("type") if isinstance(part, Mapping) else None
     if not isinstance(given, str):
         what = _describe(part)
-        help = "write each part as a mapping, such as `{type: text, text: Hello}`, or the whole content as one text"
+        help = "write each part as a mapping, such as `{type: text, text: Hello}`, or the whole content as one string"
         raise fail("PC0515", f"{name} {what}", message.content.span, help=help)
     kind = read_part_kind(given)
     if kind == "text" and not isinstance(part.get("text"), str):
@@ -599,8 +599,8 @@ def _name_kind(part: Any, name: str, message: MessageForm) -> str:
 
 def _describe(part: Any) -> str:
     if not isinstance(part, Mapping):
-        return f"is {'the bare text ' if isinstance(part, str) and part else ''}{show_value(part)}, not a mapping with a `type`"
-    return f"has a `type` that must be a text, not {show_value(part['type'])}" if "type" in part else "has no `type`"
+        return f"is {'the bare string ' if isinstance(part, str) and part else ''}{show_value(part)}, not a mapping with a `type`"
+    return f"has a `type` that must be a string, not {show_value(part['type'])}" if "type" in part else "has no `type`"
 
 
 def _refuse_media(part: Mapping[str, Any], kind: str, name: str, message: MessageForm) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from promptc.diag.findings import fail, show_value
+from promptc.diag.findings import fail, shorten, show_value
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, Literal
 from promptc.model.media import MEDIA_KINDS, CountedMedia, describe_media, is_media, list_media
@@ -197,7 +197,11 @@ class ItemRenderer:
         role = message.role.evaluate(self._names)
         if not message.admits(role, self._names):
             text = f"item `{id}` of `{self._section.id}` has the role {show_value(role)}"
+            written = message.role.text.strip()
             help = f"leave such items out with `where`, or add the role to `roles: [{', '.join(message.roles)}]`"
+            if isinstance(role, str) and role not in ("user", "assistant", *SYSTEM_ROLES):
+                such = f"'user' if {written} == '{shorten(role)}' else {written}"
+                help = f'write `user` or `assistant` in its place, such as `role: "{such}"`'
             if role in SYSTEM_ROLES:
                 text += ", which the state is not allowed to set"
                 help = f"write it into the manifest, for items that you trust: `role: \"'{role}' if item.is_note else 'user'\"`"
@@ -208,8 +212,8 @@ class ItemRenderer:
             item = self._finish(read, id, key, content, str(role))
             return replace(item, speaker=speaker) if item is not None and speaker else item
         if not isinstance(content, list):
-            what = f"the content of item `{id}` of `{self._section.id}` must be a text or a list of parts, not {show_value(content)}"
-            raise fail("PC0515", what, message.content.span, help="write a text, or parts such as `[{type: text, text: Hello}]`")
+            what = f"the content of item `{id}` of `{self._section.id}` must be a string or a list of parts, not {show_value(content)}"
+            raise fail("PC0515", what, message.content.span, help="write a string, or parts such as `[{type: text, text: Hello}]`")
         from promptc.passes.items.read import read_parts
 
         name = f"item `{id}` of `{self._section.id}`"

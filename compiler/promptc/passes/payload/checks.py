@@ -51,7 +51,7 @@ _KEYS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 """By kind: the role whose messages contain it, and its required keys with the types of their values."""
 
 _THOUGHTS = ("thinking", "redacted_thinking")
-_SPELLED: Mapping[Any, str] = {str: "a text", Mapping: "a mapping"}
+_SPELLED: Mapping[Any, str] = {str: "a string", Mapping: "a mapping"}
 _BEFORE = "put each use before its result, with the same id in both"
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 _LONGEST = 64

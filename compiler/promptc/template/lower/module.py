@@ -147,7 +147,9 @@ class _Files:
         try:
             text = self.load_file(name)
         except PromptcError as wrong:
-            raise type(wrong)(_because(failed, found.message, found.help) for found in wrong.diagnostics) from None
+            own = above[-2] if len(above) > 1 else self.place.span.file  # no file includes itself
+            found = [_because(failed, one.message, "" if own.endswith(one.help[14:-2] or " ") else one.help) for one in wrong.diagnostics]
+            raise type(wrong)(found) from None
         tree = read_tree(text, name, self.place, self.limits, parts=self.parts) if name.endswith(".j2") else verbatim(text)
         self.texts[name] = text
         self.trees[name] = tree

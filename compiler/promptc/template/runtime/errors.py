@@ -6,12 +6,12 @@ Python's and Jinja's messages are about types and their own internals. They are 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 
-from promptc.diag.findings import Diagnostic, PromptcError, count_noun, name_kind, name_type, show_value, suggest
+from promptc.diag.findings import Diagnostic, PromptcError, count_noun, find_near, name_kind, name_type, offer_names, show_value, suggest
 from promptc.diag.typed import Any
-from promptc.template.allow import GLOBALS
+from promptc.template.allow import FOREIGN_NAMES, GLOBALS
 from promptc.template.place import Place, Site, trace_outside
 from promptc.template.runtime.objects import TEMPLATE, Fault, MissingFault, name_part
 
@@ -40,11 +40,11 @@ def explain_error(
     text, sites = texts.get(name, ("", ()))
     span, inside = place.find(name, text, at, sites)
     if isinstance(error, MissingFault):
-        known = (*names, *GLOBALS, *(one.name for one in place.definitions))
+        known = {**dict.fromkeys((*GLOBALS, *(one.name for one in place.definitions))), **names}
         code, message, help = _explain_missing(error, known, *_read_written(text, at, sites))
     else:
         code, message, help = _explain(error)
-    return PromptcError([Diagnostic(code, message + inside, span, help or _HELP.get(code, "see docs/reference/templates.md"))])
+    return PromptcError([Diagnostic(code, message + inside, span, help or _HELP.get(code, f"`promptc rule {code}` explains it"))])
 
 
 def _read_place(trace: TracebackType | None) -> tuple[str, int]:
@@ -78,17 +78,34 @@ def _read_written(text: str, at: int, sites: Sequence[Site]) -> tuple[str, int]:
     return (inner[-1][0].text, inner[-1][1]) if inner else (text, at)
 
 
-def _explain_missing(error: MissingFault, known: Iterable[str], text: str, at: int) -> tuple[str, str, str]:
+def _explain_missing(error: MissingFault, known: Mapping[str, Any], text: str, at: int) -> tuple[str, str, str]:
     part = error.name if isinstance(error.name, str) else str(error.name) if error.name.__class__ is int else ""
     if error.of_names:
-        return error.code, str(error), suggest(part, (name for name in known if not name.startswith("__")))
+        return error.code, str(error), _suggest_name(part, known)
     holder = _read_holder(text, at, part)
     message = f"`{holder}` has no {name_part(error.name)}" if holder else str(error)
     if isinstance(error.holder, dict):
         return error.code, message, suggest(part, (key for key in error.holder if isinstance(key, str)))
     if isinstance(error.holder, list | tuple | str) and isinstance(error.name, int):
         return error.code, message, f"it has {count_noun(len(error.holder), 'element')}, counted from 0"
-    return error.code, message, f"it is {name_kind(error.holder)}" if holder else ""
+    held = f"it is {name_kind(error.holder)}"
+    if isinstance(error.holder, str | int | float | list | tuple):
+        held += f", which has no parts by name: write `{holder}` alone, or correct the path"
+    return error.code, message, held if holder else ""
+
+
+def _suggest_name(name: str, known: Mapping[str, Any]) -> str:
+    """Return what to write for a name that nothing defines. `known` are the names that are defined, with their values."""
+    for holder in ("item", "state"):
+        if isinstance(known.get(holder), Mapping) and name in known[holder]:
+            return f"did you mean `{holder}.{name}`?"
+    if name in FOREIGN_NAMES:
+        return FOREIGN_NAMES[name]
+    if name in ("item", "this"):
+        return "use it under `items` and in steps"
+    names = [one for one in known if not one.startswith("__")]
+    near = find_near(name, names, cutoff=0.7)
+    return f"did you mean `{near}`?" if near is not None else offer_names(one for one in names if one not in GLOBALS)
 
 
 def _read_holder(text: str, at: int, part: str) -> str:
@@ -110,7 +127,7 @@ def reword(text: str) -> tuple[str, str]:
 
 
 def _unsuited(sign: str, left: str, right: str) -> _Words:
-    hint = "join texts with `~`" if sign == "+" and "str" in (left, right) else _ask(left, right)
+    hint = "join strings with `~`" if sign == "+" and "str" in (left, right) else _ask(left, right)
     return f"`{sign}` does not work with {name_type(left)} and {name_type(right)}", hint
 
 
@@ -130,14 +147,14 @@ def _wrong_kind(due: str, kind: str) -> _Words:
 
 def _wrong_arguments(name: str, rest: str) -> _Words:
     name = _PREFIX.sub("", name)
-    return f"`{name}` {_INSIDE.sub('', rest)}", "see docs/reference/templates.md for its arguments"
+    return f"`{name}` {_INSIDE.sub('', rest)}", "`promptc rule PC0424` says how a call is written"
 
 
 def _too_many(name: str, most: str, given: str) -> _Words:
     """Return the words for too many arguments. Python includes the first two of every filter and method, the run and the value."""
     allowed = int(most) - 2
     takes = f"at most {allowed} argument{'s' if allowed > 1 else ''}" if allowed > 0 else "no argument"
-    return f"`{name}` takes {takes}, and was given {int(given) - 2}", "see docs/reference/templates.md for its arguments"
+    return f"`{name}` takes {takes}, and was given {int(given) - 2}", "`promptc rule PC0424` says how a call is written"
 
 
 def _unfilled(expected: str, got: str | None) -> _Words:
@@ -176,7 +193,7 @@ _SENTENCES: tuple[tuple[re.Pattern[str], Callable[..., _Words]], ...] = (
     (re.compile(r"not enough arguments for format string"), _many("more")),
     (re.compile(r"not all arguments converted"), _many("fewer")),
     (re.compile(r"slice step cannot be zero"), lambda: ("the step of a slice is 0", "write `[::2]` for every second part")),
-    (re.compile(r"unhashable type: '(\w+)'"), lambda kind: (f"{name_type(kind)} cannot be a key", "use a text or a number")),
+    (re.compile(r"unhashable type: '(\w+)'"), lambda kind: (f"{name_type(kind)} cannot be a key", "use a string or a number")),
     (
         re.compile(r"'(\w+)' object cannot be interpreted as an integer"),
         lambda kind: (f"{name_type(kind)} is not a whole number", _ask(kind)),
@@ -185,7 +202,7 @@ _SENTENCES: tuple[tuple[re.Pattern[str], Callable[..., _Words]], ...] = (
     (re.compile(r"(?:[\w.<>]*\.)?(\w+)\(\) ((?:got|takes|missing) .*)"), _wrong_arguments),
     (re.compile(r"type (\w+) doesn't define __round__"), lambda kind: (f"{name_type(kind)} cannot be rounded", _ask(kind))),
     (re.compile(r"bad operand type for (\w+)\(\): '(\w+)'"), _unsuited_call),
-    (re.compile(r"'in <string>' requires .* not (\w+)"), lambda kind: (f"{name_type(kind)} is never in a text", "look for a text")),
+    (re.compile(r"'in <string>' requires .* not (\w+)"), lambda kind: (f"{name_type(kind)} is never in a string", "look for a string")),
     (re.compile(r"(?:must be|expected) (str|int|float|list|dict)\b.* not '?(\w+)"), _wrong_kind),
     (re.compile(r"float\(\) argument must be .* not '(\w+)'"), lambda kind: (f"{name_type(kind)} is not a number", _ask(kind))),
     (re.compile(r"could not convert string to float: '(.*)'"), lambda text: (f"{show_value(text)} is not a number", "give a number")),
@@ -193,7 +210,7 @@ _SENTENCES: tuple[tuple[re.Pattern[str], Callable[..., _Words]], ...] = (
         re.compile(r"(%\w) format: .* is required, not (\w+)"),
         lambda sign, kind: (f"`{sign}` takes a number, not {name_type(kind)}", _ask(kind)),
     ),
-    (re.compile(r"%c requires"), lambda: ("`%c` takes a number or one character", "print texts with `%s`")),
+    (re.compile(r"%c requires"), lambda: ("`%c` takes a number or one character", "print strings with `%s`")),
     (re.compile(r"slice indices must be"), lambda: ("the bounds of a slice are whole numbers", "write `[1:3]`")),
     (re.compile(r"macro '(\w+)' (takes .*)"), _wrong_arguments),
 )

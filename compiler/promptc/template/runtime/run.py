@@ -236,7 +236,7 @@ def each(run: Run, values: Any, weight: int) -> Iterable[Any]:
         values.fail()
     if values.__class__ is Blank:
         return ()
-    hint = "ask for none first, or give a list: `default([], true)`" if values is None else "loop over a list, a mapping or a text"
+    hint = "ask for none first, or give a list: `default([], true)`" if values is None else "loop over a list, a mapping or a string"
     return refuse("PC0414", f"{name_kind(values)} is not a list", hint)
 
 
@@ -374,9 +374,9 @@ def check_key(key: Any) -> Any:
         return key
     check_defined(key)
     if kind not in SCALARS:
-        refuse("PC0414", f"{name_kind(key)} cannot be a key of a mapping", "use a text: join its parts with `~`")
+        refuse("PC0414", f"{name_kind(key)} cannot be a key of a mapping", "use a string: join its parts with `~`")
     if is_large(key):
-        refuse("PC0414", "a number so large cannot be a key of a mapping", "use a text: `| string`")
+        refuse("PC0414", "a number so large cannot be a key of a mapping", "use a string: `| string`")
     return key
 
 

@@ -284,7 +284,7 @@ def compare(run: Run, name: str, left: Any, right: Any) -> bool:
 def contains(run: Run, holder: Any, sought: Any) -> bool:
     """Return the result of `sought in holder`."""
     if holder.__class__ in SCALARS and holder.__class__ is not str:
-        refuse("PC0414", f"nothing can be in {name_kind(holder)}", "look in a list, a mapping or a text")
+        refuse("PC0414", f"nothing can be in {name_kind(holder)}", "look in a list, a mapping or a string")
     if holder.__class__ is Blank:
         return False
     if hasattr(holder, "__len__"):
@@ -362,7 +362,7 @@ def need_text(value: Any) -> str:
         return value
     if value.__class__ is Missing:
         value.fail()
-    return refuse("PC0413", f"the block gives {name_kind(value)} and not a text", "end with a filter that gives a text: `| string`")
+    return refuse("PC0413", f"the block gives {name_kind(value)} and not a string", "end with a filter that gives a string: `| string`")
 
 
 def cut_slice(run: Run, value: Any, start: Any, stop: Any, step: Any) -> Any:
@@ -370,7 +370,7 @@ def cut_slice(run: Run, value: Any, start: Any, stop: Any, step: Any) -> Any:
     if value.__class__ not in _CUT and not isinstance(value, tuple):
         if value.__class__ is Missing or value.__class__ is Blank:
             value.fail()
-        refuse("PC0414", f"{name_kind(value)} cannot be sliced", "slice a text or a list")
+        refuse("PC0414", f"{name_kind(value)} cannot be sliced", "slice a string or a list")
     run.take(1 + (len(value) >> 3))
     return value[start:stop:step]
 
@@ -407,7 +407,7 @@ def spread_named(run: Run, values: Any) -> dict[str, Any]:
     if values.__class__ is Missing:
         values.fail()
     if values.__class__ is not dict or not all(name.__class__ is str for name in values):
-        refuse("PC0414", f"{name_kind(values)} cannot name arguments", "give `**` a mapping with texts as keys")
+        refuse("PC0414", f"{name_kind(values)} cannot name arguments", "give `**` a mapping with strings as keys")
     run.take(len(values))
     return values
 
@@ -647,7 +647,7 @@ def _check_number(sign: str, value: Any) -> None:
 def _refuse(sign: str, left: Any, right: Any) -> NoReturn:
     check_defined(left)
     check_defined(right)
-    hint = "join texts with `~`" if sign == "+" and str in (left.__class__, right.__class__) else _ask(left, right)
+    hint = "join strings with `~`" if sign == "+" and str in (left.__class__, right.__class__) else _ask(left, right)
     refuse("PC0414", f"`{sign}` does not work with {name_kind(left)} and {name_kind(right)}", hint)
 
 

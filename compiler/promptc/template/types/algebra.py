@@ -196,7 +196,7 @@ def _part_of(kind: Type, key: Key) -> Type:
     if isinstance(kind, ListType) and isinstance(key, int):
         return _place_type(kind, key)
     if isinstance(kind, TextType) and isinstance(key, int):
-        return weaken(join_types(text_up_to(1), UndefinedType("place", str(key), (), "a text")))
+        return weaken(join_types(text_up_to(1), UndefinedType("place", str(key), (), "a string")))
     if isinstance(kind, NoneType):
         return UndefinedType("left_out" if kind.absent else "none", str(key), (), "none", kind.at)
     if isinstance(kind, ListType) and kind.shape == "tuple" and key in ("grouper", "list"):
@@ -445,21 +445,27 @@ ANY = Usage("anything", ALL, gap=True, none=True)
 VALUE = Usage("a value", ALL)
 ASKED = Usage("a value", ALL, none=True)
 PRINTED = Usage("a value that can be printed", (TextType, NumberType, BoolType, NoneType, ListType, MappingType), lazy=False)
-ONLY_TEXT = Usage("a text", (TextType,), (NumberType, BoolType, NoneType, ListType, MappingType), lazy=False)
+ONLY_TEXT = Usage("a string", (TextType,), (NumberType, BoolType, NoneType, ListType, MappingType), lazy=False)
 """A use that works on all that can be printed, but is meant for texts: `upper`."""
-STRICT_TEXT = Usage("a text", (TextType,))
+STRICT_TEXT = Usage("a string", (TextType,))
 """A use that stops the run for all but texts: `indent`."""
-SHOWN_TEXT = Usage("a text", SCALARS, (NoneType, ListType, MappingType), lazy=False)
+SHOWN_TEXT = Usage("a string", SCALARS, (NoneType, ListType, MappingType), lazy=False)
 """A use that works on all that can be printed, and is meant for numbers and truth values as well as texts: `center`."""
 NUMBERS = Usage("a number", (NumberType, BoolType))
-PARSED = Usage("a number, or a text that holds one", (NumberType, BoolType, TextType), (NoneType, ListType, MappingType), lazy=False)
+PARSED = Usage("a number, or a string that holds one", (NumberType, BoolType, TextType), (NoneType, ListType, MappingType), lazy=False)
 SIZED = Usage("a number", (NumberType, BoolType, TextType))
 ITERATED = Usage("a list", LISTED, (TextType,))
-SEQUENCE = Usage("a list or a text", (*LISTED, TextType))
-COUNTED = Usage("a list, a mapping or a text", (ListType, MappingType, TextType, OpaqueType), lazy=False)
+SEQUENCE = Usage("a list or a string", (*LISTED, TextType))
+COUNTED = Usage("a list, a mapping or a string", (ListType, MappingType, TextType, OpaqueType), lazy=False)
 MAPPED = Usage("a mapping", (MappingType,))
-SLICED = Usage("a list or a text", (ListType, TextType), lazy=False)
+SLICED = Usage("a list or a string", (ListType, TextType), lazy=False)
 PARTED = Usage("a mapping", ALL, lazy=False, none=True)
+LIKE_OTHER = "here, since its other side is one"
+
+
+def like_other(wanted: str, good: Kinds) -> Usage:
+    """Return the use of a value whose operator also has a value of the type `wanted`, and takes two of one type."""
+    return Usage(f"{wanted} {LIKE_OTHER}", good, lazy=False)
 
 
 def accepts(member: Type, taker: Usage) -> str:

@@ -41,6 +41,7 @@ from promptc.template.types.algebra import (
     drop_gap,
     element_type,
     join_types,
+    like_other,
     map_members,
     part_type,
     value_type,
@@ -85,18 +86,18 @@ NUMERIC = frozenset("odd even divisibleby".split())
 """Tests of numbers."""
 SIGNS = {"eq": "==", "ne": "!=", "lt": "<", "lteq": "<=", "gt": ">", "gteq": ">=", "in": "in", "notin": "not in"}
 _CALLED = Usage("a macro", ALL)
-_CONTAINERS = Usage("a list, a mapping or a text", (ListType, MappingType, TextType))
+_CONTAINERS = Usage("a list, a mapping or a string", (ListType, MappingType, TextType))
 _ORDERED = (NumberType, BoolType, TextType, ListType)
 _COMPARED: dict[type[Type], str] = {
     NumberType: "a number",
     BoolType: "a number",
-    TextType: "a text",
+    TextType: "a string",
     ListType: "a list",
     NoneType: "none",
     MappingType: "a mapping",
 }
 _SORTS: tuple[tuple[frozenset[str], type[Type], str], ...] = (
-    (TEXT_METHODS, TextType, "a text"),
+    (TEXT_METHODS, TextType, "a string"),
     (MAPPING_METHODS, MappingType, "a mapping"),
     (LIST_METHODS, ListType, "a list"),
 )
@@ -461,7 +462,7 @@ def is_apart(left: Type, right: Type) -> bool:
     if not sorts[0] & sorts[1]:
         return True
     texts, others = _list_texts(left), _list_texts(right)
-    return sorts[0] & sorts[1] == {"a text"} and texts is not None and others is not None and not texts & others
+    return sorts[0] & sorts[1] == {"a string"} and texts is not None and others is not None and not texts & others
 
 
 def _list_sorts(kind: Type) -> set[str]:
@@ -476,9 +477,9 @@ def _list_texts(kind: Type) -> frozenset[str] | None:
 
 def _order(walk: WalkRun, operator: str, left: Value, right: Value, node: nodes.Node, scope: Scope) -> None:
     sign = f"`{SIGNS[operator]}`"
-    kinds = [walk.take(side, Usage("a number or a text", _ORDERED, lazy=False), sign, node, scope) for side in (left, right)]
+    kinds = [walk.take(side, Usage("a number or a string", _ORDERED, lazy=False), sign, node, scope) for side in (left, right)]
     match_sides(walk, left.of(kinds[0]), right.of(kinds[1]), sign, node, scope)
-    times = [side for side, other in ((left, right), (right, left)) if find_time(side.kind) and _list_sorts(other.kind) & {"a text", ""}]
+    times = [side for side, other in ((left, right), (right, left)) if find_time(side.kind) and _list_sorts(other.kind) & {"a string", ""}]
     if times:
         walk.report_time(times[0], sign, node, scope)
 
@@ -490,7 +491,7 @@ def match_sides(walk: WalkRun, left: Value, right: Value, sign: str, node: nodes
         if len(sorts) == 1 and "" not in sorts:
             (wanted,) = sorts
             good = tuple(sort for sort, name in _COMPARED.items() if name == wanted)
-            walk.take(side, Usage(f"{wanted} beside {wanted}", good, lazy=False), sign, node, scope)
+            walk.take(side, like_other(wanted, good), sign, node, scope)
             return
 
 
@@ -501,7 +502,7 @@ def _search(walk: WalkRun, operator: str, left: Value, right: Value, node: nodes
     walk.note_whole(left.kind)
     texts = _list_texts(left.kind)
     if isinstance(found, TextType):
-        walk.take(left, Usage("a text before a text", (TextType,), lazy=False), sign, node, scope)
+        walk.take(left, Usage("a string on its left, since one is on its right", (TextType,), lazy=False), sign, node, scope)
     elif isinstance(found, MappingType):
         for key in texts or ():
             walk.note_read(found, key)

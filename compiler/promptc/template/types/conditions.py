@@ -211,7 +211,7 @@ def _describe_one(kind: Type) -> str:
         more = ", ..." if len(shown) > _SHOWN else ""
         return f"`{shown[0]}`" if len(shown) == 1 else f"one of {', '.join(f'`{one}`' for one in shown[:_SHOWN])}{more}"
     if isinstance(kind, TextType) and kind.characters is not None:
-        return f"a text of at most {count_noun(kind.characters, 'character')}"
+        return f"a string of at most {count_noun(kind.characters, 'character')}"
     if isinstance(kind, ListType) and kind.most is not None:
         return f"a list of at most {kind.most}"
     if isinstance(kind, BoolType) and kind.value is not None:

@@ -28,6 +28,7 @@ from promptc.template.types.algebra import (
     join_members,
     join_types,
     keep_members,
+    like_other,
     map_members,
     meet,
     part_type,
@@ -62,8 +63,8 @@ from promptc.template.types.walk import Path, Scope, Value, WalkRun, join_facts
 
 _BOUND = Usage("a whole number", (NumberType, BoolType, NoneType))
 _JOINED = Usage("a value that can be printed", (*SHOWN_TEXT.good, NoneType, ListType, MappingType), lazy=False)
-_SUMMED = Usage("a number, a text or a list", (NumberType, BoolType, TextType, ListType), lazy=False)
-_SUM = {TextType: "a text", ListType: "a list", NumberType: "a number", BoolType: "a number"}
+_SUMMED = Usage("a number, a string or a list", (NumberType, BoolType, TextType, ListType), lazy=False)
+_SUM = {TextType: "a string", ListType: "a list", NumberType: "a number", BoolType: "a number"}
 
 _CORNERS: dict[str, Callable[[int, int], int]] = {
     "-": lambda one, other: one - other,
@@ -374,12 +375,11 @@ def _add(walk: WalkRun, left: Value, right: Value, node: nodes.Node, scope: Scop
 def _match(walk: WalkRun, left: Value, right: Value, node: nodes.Node, scope: Scope) -> None:
     """Judge that both sides of `+` are of one sort."""
     for side, other in ((left, right), (right, left)):
-        groups = {_SUM.get(type(member)) for member in list_members(other.kind)}
-        if len(groups) == 1 and None not in groups:
+        groups = {_SUM.get(type(member), "") for member in list_members(other.kind)}
+        if len(groups) == 1 and "" not in groups:
             (wanted,) = groups
             good = tuple(sort for sort, name in _SUM.items() if name == wanted)
-            help = " (`~` joins any two values)" if wanted == "a text" else ""
-            walk.take(side, Usage(f"{wanted} beside {wanted}{help}", good, lazy=False), "`+`", node, scope)
+            walk.take(side, like_other(wanted, good), "`+`", node, scope)
             return
 
 
@@ -446,7 +446,7 @@ def _multiply(walk: WalkRun, left: Value, right: Value, node: nodes.Node, scope:
     second = walk.take(right, _SUMMED, "`*`", node, scope)
     for one, times, side in ((first, second, right), (second, first, left)):
         if isinstance(one, TextType | ListType):
-            walk.take(side.of(times), NUMBERS, "`*` with a text or a list", node, scope)
+            walk.take(side.of(times), NUMBERS, "`*` with a string or a list", node, scope)
             return _repeat(one, times)
     if isinstance(first, NumberType | BoolType) and isinstance(second, NumberType | BoolType):
         return NumberType(False, *_find_corners("*", first, second))
@@ -467,7 +467,7 @@ def _scale(bound: int | None, count: int | None) -> int | None:
 
 
 def _modulo(walk: WalkRun, left: Value, right: Value, node: nodes.Node, scope: Scope) -> Type:
-    kind = walk.take(left, Usage("a number, or a text to fill in", (NumberType, BoolType, TextType)), "`%`", node, scope)
+    kind = walk.take(left, Usage("a number, or a string to fill in", (NumberType, BoolType, TextType)), "`%`", node, scope)
     if isinstance(kind, NumberType | BoolType):
         walk.take(right, NUMBERS, "`%`", node, scope)
         return NUMBER_TYPE

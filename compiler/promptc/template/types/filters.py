@@ -57,10 +57,10 @@ from promptc.template.types.walk import Scope, Value, WalkRun
 
 Evaluate = Callable[[WalkRun, nodes.Expr, Scope], Value]
 Give = Callable[[FilterCall], Type]
-_MADE = Usage("a list, a mapping or a text", SEQUENCE.good, lazy=False)
-_CUT = Usage("a text", (TextType,), (ListType,), lazy=False)
+_MADE = Usage("a list, a mapping or a string", SEQUENCE.good, lazy=False)
+_CUT = Usage("a string", (TextType,), (ListType,), lazy=False)
 _SHOWN = Usage("a value that can be printed", (*PRINTED.good,), lazy=False)
-_CODED = Usage("a text, a mapping or a list of pairs", (TextType, NumberType, BoolType, MappingType, ListType), (NoneType,))
+_CODED = Usage("a string, a mapping or a list of pairs", (TextType, NumberType, BoolType, MappingType, ListType), (NoneType,))
 _PASSED = Usage(SEQUENCE.wants, SEQUENCE.good, (NoneType,), none=True)
 _SIFTED = Usage(ITERATED.wants, ITERATED.good, (NoneType, *ITERATED.bears), none=True)
 """Filters with this usage, or with `_PASSED`, return an empty sequence for none."""
@@ -77,7 +77,7 @@ _KEEPS = frozenset(
 )
 """Filters that hand parts on, or read no more of them than an attribute. Their results are judged where they are used."""
 
-_ORDERED = Usage("numbers or texts", (NumberType, BoolType, TextType, ListType), lazy=False)
+_ORDERED = Usage("numbers or strings", (NumberType, BoolType, TextType, ListType), lazy=False)
 _PRESENT = Usage("a value", (*PRINTED.good,), none=True)
 
 
@@ -608,7 +608,7 @@ def _judge_mix(given: FilterCall, value: Value) -> None:
     """Report an ordering of texts with numbers."""
     texts = [member for member in list_members(value.kind) if isinstance(member, TextType)]
     if texts and is_sure(value.kind) and any(isinstance(member, NumberType | BoolType) for member in list_members(value.kind)):
-        wants = f"`{given.node.name}` cannot put texts and numbers in one order"
+        wants = f"`{given.node.name}` cannot put strings and numbers in one order"
         given.walk.report("some_kind", given.node, value, texts[0], given.scope, wants=wants)
 
 

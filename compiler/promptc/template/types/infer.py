@@ -67,7 +67,7 @@ _KEEPING = frozenset(
 """Filters that print the value they are given, in another form."""
 
 _HERE = Place(Span("", 1, 1), inline=True)
-_BLOCK = Usage("a filter that gives a text (end with `| string` or `| join`)", (TextType,), lazy=False)
+_BLOCK = Usage("a filter that gives a string (end with `| string` or `| join`)", (TextType,), lazy=False)
 _SPACE = Usage("a namespace", (OpaqueType,))
 _Step = tuple[Scope, Amount]
 

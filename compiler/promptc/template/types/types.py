@@ -228,7 +228,7 @@ def make_mapping(fields: dict[str, Type], at: str = "") -> MappingType:
 
 
 _WORDS: dict[type[Type], str] = {
-    TextType: "a text",
+    TextType: "a string",
     NumberType: "a number",
     BoolType: "true or false",
     NoneType: "none",

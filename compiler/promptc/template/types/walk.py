@@ -52,6 +52,10 @@ _RULES: Mapping[str, Rule] = {
     "left_out": "reads_none",
 }
 """The rule for a value that can only be undefined, by the reason for the gap; `part` for all other reasons."""
+
+_OF_NONE = ("none", "left_out")
+"""Reasons for a gap that a test for none removes."""
+
 _OF_SECTION = frozenset({"item", "group", "each"})
 
 
@@ -237,7 +241,8 @@ class WalkRun:
         gaps = [one for one in wrong if isinstance(one, UndefinedType)]
         if gaps and len(gaps) == len(wrong):
             known = tuple(dict.fromkeys(name for gap in gaps for name in gap.known))
-            self._report_gap(value, replace(gaps[0], known=known), node, scope)
+            gap = min(gaps, key=lambda one: one.reason in _OF_NONE)  # what no test for none would mend
+            self._report_gap(value, replace(gap, known=known), node, scope)
         elif all(isinstance(one, NoneType | UndefinedType) for one in wrong):
             self.report("none", node, value, wrong[0], scope, wants=wants)
         elif any(isinstance(one, ListType) and one.shape == "lazy" for one in wrong) and not value.path:

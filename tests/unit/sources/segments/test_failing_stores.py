@@ -243,7 +243,7 @@ def test_values_of_any_kind_are_segments_or_malformed(tmp_path):
     assert {one.why for one in stored.malformed} >= {
         "`content` is not UTF-8 text",
         "`content` holds U+0000",
-        "`id` is not a text",
+        "`id` is not a string",
         "`metadata` is not JSON",
     }
     assert all(one.content.encode() and type(one.active) is bool and type(one.priority) is int for one in stored.segments if one.content)

@@ -234,7 +234,7 @@ def reverse(run: Run, value: Any) -> Any:
         run.take(1)
         return reversed(value)
     if not hasattr(value, "__iter__"):
-        refuse("PC0414", f"`reverse` takes a text or a list, not {name_kind(value)}")
+        refuse("PC0414", f"`reverse` takes a string or a list, not {name_kind(value)}")
     made = list(pay_each(run, value, 2))
     made.reverse()
     return made

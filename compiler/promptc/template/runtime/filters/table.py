@@ -38,7 +38,7 @@ def load_filter(name: str) -> Filter:
     """Return the function `(run, value, *args, **kwargs)` of a filter. Raises `Fault` (PC0406) if there is no filter of that name."""
     if name not in _filters:
         if name not in _HOLDERS:
-            refuse("PC0406", f"there is no filter `{name}`", "see docs/reference/templates.md")
+            refuse("PC0406", f"there is no filter `{name}`", "`promptc rule PC0406` lists every filter")
         _filters.update(_name_all(_load(_HOLDERS[name]).FILTERS))
     return _filters[name]
 
@@ -48,7 +48,7 @@ def load_test(name: str) -> Test:
     if not _tests:
         _tests.update(_name_all(_load("lists").TESTS))
     if name not in _tests:
-        refuse("PC0407", f"there is no test `{name}`", "see docs/reference/templates.md")
+        refuse("PC0407", f"there is no test `{name}`", "`promptc rule PC0407` lists every test")
     return _tests[name]
 
 

@@ -13,7 +13,7 @@ from promptc.template.runtime.objects import refuse
 from promptc.template.runtime.run import UNDEFINED, Run, check_defined, check_scheme, list_values, pay_each, price_count
 from promptc.template.runtime.values import show
 
-_MAKE_TEXT = "make it a text first: `| string`, `| join`"
+_MAKE_TEXT = "make it a string first: `| string`, `| join`"
 _SLACK = 8
 _MAIL = re.compile(r"\S+@\w[\w.-]*\.\w+")
 
@@ -107,7 +107,7 @@ def truncate(run: Run, value: Any, length: int = 255, killwords: bool = False, e
     if len(value) <= length + leeway:
         return value
     if value.__class__ is not str:
-        refuse("PC0414", f"`truncate` takes a text, not {name_kind(value)}", _MAKE_TEXT)
+        refuse("PC0414", f"`truncate` takes a string, not {name_kind(value)}", _MAKE_TEXT)
     run.make(length)
     kept = value[: length - len(end)]
     return (kept if killwords else kept.rsplit(" ", 1)[0]) + end
@@ -119,7 +119,7 @@ def indent(run: Run, value: Any, width: int | str = 4, first: bool = False, blan
     """
     if value.__class__ is not str:
         check_defined(value)
-        refuse("PC0414", f"`indent` takes a text, not {name_kind(value)}", _MAKE_TEXT)
+        refuse("PC0414", f"`indent` takes a string, not {name_kind(value)}", _MAKE_TEXT)
     before = width if isinstance(width, str) else " " * width
     lines = split_lines(run, value + "\n")
     run.make(len(value) + (len(lines) + 1) * len(before))
@@ -403,7 +403,7 @@ def write_attributes(run: Run, d: Any, autospace: bool = True) -> str:
 
 def _check_attribute(run: Run, key: Any) -> None:
     if key.__class__ is not str:
-        refuse("PC0414", f"{name_kind(key)} cannot be the name of an attribute", "use a text")
+        refuse("PC0414", f"{name_kind(key)} cannot be the name of an attribute", "use a string")
     run.take(len(key) >> 3)
     if any(sign in key for sign in " \t\n\r\f\v/>="):
         refuse("PC0424", f"`{key[:80]}` cannot be the name of an attribute", "leave out white space, `/`, `>` and `=`")
@@ -422,7 +422,7 @@ def wrap(
 
     if value.__class__ is not str:
         check_defined(value)
-        refuse("PC0414", f"`wordwrap` takes a text, not {name_kind(value)}", "make it a text first: `| string`, `| join`")
+        refuse("PC0414", f"`wordwrap` takes a string, not {name_kind(value)}", "make it a string first: `| string`, `| join`")
     between = "\n" if wrapstring is None else wrapstring
     run.take(1 + 100 * len(value))  # the search of `textwrap` goes back and forth
     run.make(len(value) * (1 + len(between)))
