@@ -205,7 +205,9 @@ class CheckWriter:
 
     def _pay_each(self, members: str, *schemas: Schema) -> Lines:
         """Return the lines that pay for trying each schema on every member of a container."""
-        return _pay(f"len({members}) * {1 + sum(map(self._weigh, schemas))} >> {_TRIED}")
+        weight = 1 + sum(map(self._weigh, schemas))
+        free = ((1 << _TRIED) - 1) // weight  # so many members cost nothing, and most containers have fewer
+        return _block(f"if len({members}) > {free}:", _pay(f"len({members}) * {weight} >> {_TRIED}"))
 
     def take_constants(self) -> str:
         """Return the source of the constants that functions written since the last call need. It belongs after those functions."""
