@@ -139,7 +139,7 @@ def test_hovers_tell_of_keys_properties_filters_and_rules(editor, chat):
 
     template = "{% for fact in state.facts %}{{ fact.text | truncate_at('word', chars=40) }}{% endfor %}\n"
     editor.open(rules, template)
-    assert editor.hover(rules, template, "fact.text", 6).startswith("**`fact.text`** a text")
+    assert editor.hover(rules, template, "fact.text", 6).startswith("**`fact.text`** a string")
     assert "truncate_at(" in editor.hover(rules, template, "truncate_at", 3)
     editor.change(rules, "{{ state.nobody }}\n")
     editor.await_codes(rules, "PC0635")
@@ -184,7 +184,7 @@ def test_completion_inside_code_goes_by_the_states_schema(editor, chat):
 
     assert complete("{{ state.").keys() == {"input", "guide", "facts", "turns"}
     assert complete("{{ state.guide.").keys() == {"name", "manner"}
-    assert "a text" in complete("{{ state.guide.")["name"].detail
+    assert "a string" in complete("{{ state.guide.")["name"].detail
     assert complete("{% for fact in state.facts | sort(attribute='weight') %}{{ fact.").keys() == {"name", "text", "weight"}
     assert complete("{% set who = state.guide %}{{ who.").keys() == {"name", "manner"}
     assert {"truncate_at", "join", "mentions"} <= complete("{{ state.input | ").keys()

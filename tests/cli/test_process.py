@@ -30,7 +30,7 @@ def test_a_prompt_is_all_that_stdout_gets(start):
         (3, ["render", PACK, STATE, "--set", "/turn=true"], "--set /turn:1:1: PC0302"),
         (3, ["render", PACK, STATE, "--budget", "20"], "PC0532"),
         (4, ["render", PACK, "no-such-state.json"], "PC0724"),
-        (4, ["render", "no-such-pack", STATE], "cannot read the pack no-such-pack"),
+        (4, ["render", "no-such-pack", STATE], "cannot read the pack `no-such-pack`"),
         (4, ["render", PACK, STATE, "-o", "no-such-folder/prompt.txt"], "PC0725"),
     ],
 )
