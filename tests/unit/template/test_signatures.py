@@ -106,7 +106,8 @@ def test_the_page_shows_it(signature, write):
 @pytest.mark.parametrize(("signature", "write"), CALLABLES)
 def test_a_right_call_is_left_alone(signature, write):
     text = write(", ".join(_write_right(signature)))
-    assert (judge(text), run(text)) == ([], None)
+    advice = f"`{text}` should be right. If the filter does not take that value, enter one that it takes in `HOLDERS`"
+    assert (judge(text), run(text)) == ([], None), advice
 
 
 @pytest.mark.parametrize(("signature", "write"), CALLABLES)
