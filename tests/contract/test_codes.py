@@ -115,4 +115,4 @@ def test_the_document_of_codes_is_up_to_date():
         text=True,
         env={"PYTHONPATH": str(ROOT / "compiler")},
     )
-    assert done.returncode == 0, f"run `make codes`: {done.stderr}"
+    assert done.returncode == 0, done.stderr

@@ -60,7 +60,8 @@ def test_a_filter_pays_for_a_long_text(name, letters):
         try:
             return count_steps(lambda run: load_filter(name)(run, text, *args, **keywords))
         except (Fault, TypeError) as wrong:
-            pytest.fail(f"`{name}` of a text: {wrong}. Enter it in `TAKES_NO_TEXT` or `OF_LISTS`, or its arguments in `TEXT_ARGUMENTS`")
+            advice = "enter it in `TAKES_NO_TEXT` or `OF_LISTS`, or its arguments in `TEXT_ARGUMENTS`"
+            pytest.fail(f"`{name}` of a text: {wrong}; {advice}", pytrace=False)
 
     short, long = letters * (SIZE // 3), letters * (4 * SIZE // 3)
     assert work(long) >= len(long) >> 6 or name in ("string", "safe", "map", "float"), f"`{name}` is nearly free: `run.take` more steps"
