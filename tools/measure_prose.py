@@ -17,7 +17,7 @@ _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 _CODE = re.compile(r"`[^`]+`")
 _PARAGRAPH = re.compile(r"\n\s*\n|\n(?= *(?:[-*]|\d+\.) )")
 _MARK = re.compile(r"^ *(?:[-*]|\d+\.) +")
-_PRINTED = re.compile(r"^(?:\S+: )?PC0\d\d\d (?:(warning|note): )?(.+)")
+_PRINTED = re.compile(r"^(?:\S+: )?PC\d{4} (?:(warning|note): )?(.+)")
 _HELP = "    help: "
 _EXCERPT = re.compile(r" *\d* \|")
 _SHOWN = re.compile(r"^```(?:text|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

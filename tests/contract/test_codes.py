@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from itertools import pairwise
 
 import pytest
 
@@ -19,13 +20,15 @@ IN_OUTPUT = ("PC0920",)
 
 BAD = (ROOT / "fixtures" / "bad", ROOT / "tests" / "fixtures" / "bad")
 EXAMPLE = "PC0123"  # stands for any code in the texts about codes
-NAME = re.compile(r"PC0[1-9]\d\d")
+NAME = re.compile(r"PC(?!00)\d{4}")
 
 
 def test_names_are_unique_and_in_order():
     names = [code.name for code in CODES]
-    assert names == sorted(set(names))
-    assert all(NAME.fullmatch(name) for name in names)
+    late = [name for before, name in pairwise(names) if name <= before]
+    assert not late, f"codes.toml: move these codes up, to the order of their numbers: {late}"
+    odd = [name for name in names if not NAME.fullmatch(name)]
+    assert not odd, f"codes.toml: a name is PC and four digits, from PC0100 on: {odd}"
 
 
 def test_a_code_stands_in_its_family():
@@ -36,12 +39,13 @@ def test_a_code_stands_in_its_family():
             assert last < heading[1] <= heading[2], line
             first, last = heading.groups()
         elif table := re.fullmatch(r"\[(\w+)\]", line):
-            assert NAME.fullmatch(table[1]) and first <= table[1] <= last, line
+            advice = f"{line} stands in the family {first} to {last}: move it to its own, or begin one with `# PC1000 to PC1099. Subject`"
+            assert first <= table[1] <= last, advice
 
 
 def test_a_code_is_explained():
     wrong = [(code.name, what) for code in CODES for what, is_so in _judge(code).items() if not is_so]
-    assert not wrong
+    assert not wrong, f"codes.toml: make each of these true: {wrong}"
 
 
 def _judge(code):
@@ -55,11 +59,13 @@ def _judge(code):
 
 def test_no_sentence_about_a_code_is_long():
     sentences = list_code_sentences(TABLE.read_text(encoding="utf-8"))
-    assert not [one for one in sentences if len(one.split()) > 35]
+    long = [one for one in sentences if len(one.split()) > 35]
+    assert not long, f"codes.toml: split each sentence of more than 35 words: {long}"
 
 
 def test_a_code_belongs_to_a_family_of_the_documents():
-    assert {code.name[:4] for code in CODES} == set(FAMILIES)
+    used = {code.name[:4] for code in CODES}
+    assert used == set(FAMILIES), f"`FAMILIES` of compiler/promptc/diag/findings.py: add or take out {sorted(used ^ set(FAMILIES))}"
 
 
 def test_the_address_of_a_code_is_in_the_documentation_that_the_wheel_names():
@@ -68,14 +74,16 @@ def test_the_address_of_a_code_is_in_the_documentation_that_the_wheel_names():
     for code in CODES:
         page, _, anchor = code.url.removeprefix(f"{DOCUMENTATION}/").partition("#")
         document = ROOT / "docs" / page.replace(".html", ".md")
-        assert f"\n### {anchor.upper()}\n" in document.read_text(encoding="utf-8")
+        is_there = f"\n### {anchor.upper()}\n" in document.read_text(encoding="utf-8")
+        assert is_there, f"{code.name} has no entry in {document.name}: run `make codes`"
 
 
 @pytest.mark.dear
 def test_used_and_declared_codes_are_the_same():
     declared = {code.name for code in CODES}
     used = {name for module in load_modules() for name in NAME.findall(module.text)}
-    assert used - {EXAMPLE} == declared
+    assert not declared - used, f"no module reports these codes: take them out of codes.toml, with their fixtures: {declared - used}"
+    assert not used - declared - {EXAMPLE}, f"add these codes to codes.toml: {used - declared - {EXAMPLE}}"
 
 
 def test_a_code_has_a_bad_fixture():
@@ -96,7 +104,8 @@ def _tells(folder, name):
 def test_a_bad_fixture_has_a_code():
     known = {code.name for code in CODES}
     folders = sorted(path.name for bad in BAD for path in bad.iterdir() if path.is_dir())
-    assert not [name for name in folders if NAME.match(name) and name[:6] not in known]
+    alien = [name for name in folders if NAME.match(name) and name[:6] not in known]
+    assert not alien, f"rename or remove these folders of fixtures/bad, whose code codes.toml does not have: {alien}"
 
 
 def test_the_document_of_codes_is_up_to_date():

@@ -72,7 +72,10 @@ NO_FILES = {
 
 def test_every_place_that_opens_a_file_is_known():
     found = Counter((module.name, ast.unparse(call)) for module in load_modules() for call in _iter_opening(module.tree))
-    assert found == READER | SHIPPED | GIVEN | OWN_FOLDER | NO_FILES
+    known = READER | SHIPPED | GIVEN | OWN_FOLDER | NO_FILES
+    changed = {place: (known.get(place, 0), found[place]) for place in {*found, *known} if found[place] != known.get(place, 0)}
+    advice = "open what comes from a stranger through promptc.files; enter any other place in the list of this file that fits it"
+    assert not changed, f"{advice}\n(module, call): (how often the lists have it, how often the code does)\n{changed}"
 
 
 def _iter_opening(tree):

@@ -23,6 +23,10 @@ MOST_IN_FOLDER = 15
 MOST_SAID = 4
 """Lines of a package's docstring, blank ones and its doors aside."""
 
+PATH = re.compile(r"`((?:compiler|tests|tools|schemas|docs)/[\w/.]+)`")
+NAME = re.compile(r"`(_[a-z][a-z_]+|_?[A-Z]{4}[A-Z_]+)`")
+"""Private functions and constants, as the documents write them."""
+
 BOUNDS = "make room: merge what is one idea, take out what says nothing; where the new code is worth it, raise the bound in this file"
 
 
@@ -105,11 +109,18 @@ def test_a_package_is_entered_by_its_doors(house):
     assert not found, f"{advice}\n" + "\n".join(found)
 
 
-def test_the_documents_name_modules_that_are_there():
+def test_the_documents_name_what_is_there():
     pages = (ROOT / "docs" / "architecture.md", ROOT / "CONTRIBUTING.md")
-    named = [(page.name, path) for page in pages for path in re.findall(r"`(compiler/promptc/[\w/.]+)`", page.read_text(encoding="utf-8"))]
-    found = [f"{page}: {path}" for page, path in named if not (ROOT / path).exists()]
-    assert not found, "gone: name the module that has it now\n" + "\n".join(found)
+    texts = {page.name: page.read_text(encoding="utf-8") for page in pages}
+    found = [f"{page}: {path}" for page, text in texts.items() for path in PATH.findall(text) if not (ROOT / path).exists()]
+    assert not found, "gone: name the file that has it now\n" + "\n".join(found)
+    known = {word for folder in ("compiler/promptc", "tests", "tools") for word in _list_words(ROOT / folder)}
+    found = [f"{page}: {name}" for page, text in texts.items() for name in NAME.findall(text) if name not in known]
+    assert not found, "no module has this name: write the name that it has now\n" + "\n".join(found)
+
+
+def _list_words(folder):
+    return {word for path in folder.rglob("*.py") for word in re.findall(r"\w+", path.read_text(encoding="utf-8"))}
 
 
 def _list_packages(house):

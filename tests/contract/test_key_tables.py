@@ -11,7 +11,9 @@ def _load():
 
 def test_every_key_stands_in_one_table():
     stand = Counter((table.group, key) for table in Tables(_load()).tables for key in table.keys)
-    assert stand == Counter((name, key) for name, group in load_groups().items() for key in group.properties)
+    keys = Counter((name, key) for name, group in load_groups().items() for key in group.properties)
+    assert not keys - stand, f"docs/reference/keys: write `<!-- keys of NAME -->`, `<!-- end of keys -->` for each: {sorted(keys - stand)}"
+    assert not stand - keys, f"docs/reference/keys: take out each key that stands twice or is gone: {sorted(stand - keys)}"
 
 
 def test_the_tables_are_as_the_schemas_say():

@@ -62,19 +62,21 @@ def _find_importers() -> dict[str, set[str]]:
 
 def test_a_library_is_imported_where_it_is_at_home():
     importers = _find_importers()
-    assert not importers.keys() - HOMES.keys(), "libraries without a home"
+    homeless = {library: sorted(importers[library]) for library in sorted(importers.keys() - HOMES.keys())}
+    assert not homeless, f"use a library that is there, or give each of these its one home in `HOMES` of this file: {homeless}"
     strays = {
         library: [
             name for name in names if name != HOMES[library] and not (HOMES[library].endswith(".") and name.startswith(HOMES[library]))
         ]
         for library, names in importers.items()
     }
-    assert not {library: names for library, names in strays.items() if names}
+    strays = {library: names for library, names in strays.items() if names}
+    assert not strays, f"ask the module of `HOMES` for it, and import the library there alone: {strays}"
 
 
 def test_a_library_has_one_importer():
     crowds = {library: sorted(names) for library, names in _find_importers().items() if library in SINGLE and len(names) > 1}
-    assert not crowds
+    assert not crowds, f"import each of these in one module, which the others ask: {crowds}"
 
 
 def test_where_an_extra_is_missing_nothing_of_ours_has_kept_it():
@@ -103,7 +105,7 @@ def test_dependencies_are_what_is_imported():
     extras = ("arrow", "hf", "llm", "lsp", "postgres", "retrieval", "serve", "tiktoken")
     declared = {_name(text) for text in (*project["dependencies"], *(one for extra in extras for one in optional[extra]))}
     imported = {DISTRIBUTIONS.get(library, library) for library in _find_importers()} - HOSTS
-    assert declared == imported
+    assert declared == imported, "pyproject.toml, dependencies and extras: declare what is imported, and nothing else"
 
 
 def test_locks_hold_hashes_and_no_address():

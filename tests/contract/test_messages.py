@@ -137,7 +137,8 @@ def _list_said(make):
 
 
 def _judge(said):
-    assert not [one for one in said if WORDS.search(one)]
+    wrong = [one for one in said if WORDS.search(one)]
+    assert not wrong, f"say it in the words of YAML and of authors, not as Python prints it: {wrong}"
 
 
 @pytest.fixture
@@ -262,13 +263,15 @@ def test_goldens_have_none():
     assert len(GOLDENS) > 300
     for name in GOLDENS:
         lines = [line for line in (ROOT / name).read_text(encoding="utf-8").splitlines() if not SOURCE.match(line)]
-        assert not WORDS.search(QUOTED.sub("", "\n".join(lines))), name
+        word = WORDS.search(QUOTED.sub("", "\n".join(lines)))
+        assert not word, f"{name}: `{word and word[0]}` is a word of Python: write that of YAML where the message is made"
 
 
 def test_no_sentence_of_a_message_is_long():
     sentences = list_message_sentences()
     assert {kind: len(found) > 30 for kind, found in sentences.items()} == dict.fromkeys(("error", "warning", "note", "help"), True)
-    assert not [one for found in sentences.values() for one in found if len(one.split()) > 35]
+    long = [one for found in sentences.values() for one in found if len(one.split()) > 35]
+    assert not long, "split each of these sentences, which have more than 35 words\n" + "\n".join(long)
 
 
 def test_messages_are_plain():

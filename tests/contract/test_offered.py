@@ -20,7 +20,7 @@ def _find_typed() -> dict[str, str | None]:
 
 def test_what_is_typed_is_what_is_loaded():
     typed = _find_typed()
-    assert sorted(typed) == sorted(promptc.__all__)
+    assert sorted(typed) == sorted(promptc.__all__), "compiler/promptc/__init__.pyi must import or declare the names of `__all__`"
     for name, home in typed.items():
         assert getattr(promptc, name) is getattr(import_module(home or "promptc"), name)
 
@@ -34,13 +34,14 @@ def test_every_name_is_there_and_is_listed():
 def test_importing_it_loads_nothing():
     probe = "import sys; bare = set(sys.modules); import promptc; dir(promptc); print(*sorted(set(sys.modules) - bare))"
     done = subprocess.run([sys.executable, "-S", "-c", probe], env={"PYTHONPATH": str(ROOT / "compiler")}, capture_output=True, check=True)
-    assert done.stdout.decode().split() == ["promptc", "promptc.version"]
+    assert done.stdout.decode().split() == ["promptc", "promptc.version"], "import it when one of its names is first used"
 
 
 def test_the_page_of_the_api_has_every_name():
     """One part of the page has the members that no other part lists, so none is left out."""
     parts = list_parts(PAGE.read_text(encoding="utf-8"))
-    assert sorted(name for name, listed in parts if not listed) == sorted({*promptc.__all__} - {"__version__"})
+    shown = sorted(name for name, listed in parts if not listed)
+    assert shown == sorted({*promptc.__all__} - {"__version__"}), "docs/reference/python.md: one part for each name, then `make api`"
     for name, listed in parts:
         assert not {*listed.split()} - {*list_members(getattr(promptc, name))} if listed else True
 

@@ -22,24 +22,27 @@ def _functions(tree):
 
 def test_files_are_short():
     lengths = {module.path: module.text.count("\n") for module in load_modules()}
-    assert not {path: length for path, length in lengths.items() if length > MAX_FILE}
+    long = {path: length for path, length in lengths.items() if length > MAX_FILE}
+    assert not long, f"more than {MAX_FILE} lines: move one of the ideas to a module of its own: {long}"
 
 
 def test_functions_are_short():
     sizes = {f"{module.path}:{node.lineno}": _size(node) for module in load_modules() for node in _functions(module.tree)}
-    assert not {place: size for place, size in sizes.items() if size > MAX_FUNCTION}
+    long = {place: size for place, size in sizes.items() if size > MAX_FUNCTION}
+    assert not long, f"more than {MAX_FUNCTION} lines: take a step out as a function with a name: {long}"
 
 
 def test_most_functions_are_very_short():
     """Nine in ten under 25 lines."""
     sizes = sorted(_size(node) for module in load_modules() for node in _functions(module.tree))
-    assert sizes[len(sizes) * 9 // 10] < 25
+    assert sizes[len(sizes) * 9 // 10] < 25, "split the functions of 25 lines and more that you added"
 
 
 def test_no_vague_words_in_names():
     named = [(module, node.name, node.lineno) for module in load_modules() for node in _own_functions(module.tree)]
     named += [(module, module.name.rsplit(".", 1)[-1], 1) for module in load_modules()]
-    assert not [f"{module.path}:{line}: {name}" for module, name, line in named if AVOIDED.search(name.lower())]
+    vague = [f"{module.path}:{line}: {name}" for module, name, line in named if AVOIDED.search(name.lower())]
+    assert not vague, "say what it does, without util, helper, manager, handle, process, base, get, data, info\n" + "\n".join(vague)
 
 
 def test_catch_alls():
@@ -52,12 +55,12 @@ def test_catch_alls():
         for node in ast.walk(module.tree)
         if isinstance(node, ast.ExceptHandler) and _is_catch_all(node)
     ]
-    assert sorted(found) == ["compiler/promptc/cli/run.py", "compiler/promptc/workers.py"]
+    assert sorted(found) == ["compiler/promptc/cli/run.py", "compiler/promptc/workers.py"], "name the exceptions that you expect"
 
 
 def test_every_module_says_what_it_is():
     silent = [module.path for module in load_modules() if module.text.strip() and not ast.get_docstring(module.tree)]
-    assert not silent
+    assert not silent, f"begin the module with a docstring that says what it is for: {silent}"
 
 
 def test_values_are_frozen_and_slotted():
@@ -71,7 +74,7 @@ def test_values_are_frozen_and_slotted():
                 loose += [
                     f"{module.path}:{node.lineno}: {node.name}" for mark in node.decorator_list if not wanted <= _dataclass_flags(mark)
                 ]
-    assert not loose
+    assert not loose, "use `@frozen` of promptc.diag.frozen; what accumulates ends in `Run` and has slots\n" + "\n".join(loose)
 
 
 def test_nothing_of_one_machine_and_nothing_unfinished():

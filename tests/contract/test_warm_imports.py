@@ -85,14 +85,13 @@ def loaded(tmp_path_factory):
 
 
 def test_of_pythons_only_what_is_needed(loaded):
-    assert not {name for name in loaded if not name.startswith("promptc")} - PYTHONS
+    _judge_pythons(loaded, PYTHONS)
 
 
 def test_of_promptcs_only_what_renders(loaded):
     own = {name for name in loaded if name.startswith("promptc")}
     strange = {name for name in own - MODULES if not name.startswith(PACKAGES)}
-    assert not strange and not own & set(NEVER)
-    assert len(own) <= MANY
+    _judge_own(own, strange, MANY)
 
 
 PACK = """promptc: 1
@@ -113,10 +112,20 @@ def _build(pack, encoder=None):
 
 
 def _hold_to(names, pythons):
-    assert not {name for name in names if not name.startswith("promptc")} - pythons
+    _judge_pythons(names, pythons)
     own = {name for name in names if name.startswith("promptc")}
-    assert not {name for name in own - ASKING_MODULES if not name.startswith(PACKAGES)} and not own & set(NEVER)
-    assert len(own) <= MANY_ASKING
+    _judge_own(own, {name for name in own - ASKING_MODULES if not name.startswith(PACKAGES)}, MANY_ASKING)
+
+
+def _judge_pythons(names, pythons):
+    more = {name for name in names if not name.startswith("promptc")} - pythons
+    assert not more, f"a warm render must not load these modules of Python: import them inside the function that needs them: {sorted(more)}"
+
+
+def _judge_own(own, strange, most):
+    more = sorted({*strange, *(own & set(NEVER))})
+    assert not more, f"a warm render must not load these modules: import them inside the function that needs them: {more}"
+    assert len(own) <= most, f"a warm render loads {len(own)} modules of promptc, at most {most}: import the new one where it is used"
 
 
 @pytest.mark.dear

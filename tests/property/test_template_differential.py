@@ -11,7 +11,7 @@ from tests.unit.template.deviations import compare_both
 
 ALLOWED = {
     "equal", "both fail", "what is no data is not printed", "numbers stay finite", "escaped text is plain",
-    "an include without context in a capture", "keys are texts and numbers",
+    "an include without context in a capture", "keys are strings and numbers",
 }  # fmt: skip
 """What a drawn template may end in: of the closed list, what the strategies can draw."""
 

@@ -14,7 +14,7 @@ import pytest
 import promptc
 from promptc.diag.findings import PromptcError
 from promptc.files.paths import name_shipped
-from promptc.frontend import shape
+from promptc.frontend import sections, shape
 from promptc.frontend.manifest import apply_variation, index_sections
 from promptc.frontend.schema.check import Verdicts
 from promptc.frontend.schema.lint import iter_schemas, lint_schema
@@ -495,6 +495,21 @@ def test_every_definition_is_used():
 def test_what_is_made_is_up_to_date():
     done = subprocess.run([sys.executable, ROOT / "tools" / "make_pack_schema.py", "--check"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_every_list_of_steps_has_the_steps_of_the_schema():
+    step = SCHEMA["$defs"]["ladder_step"]
+    names = list(step["properties"])
+    report = json.loads((ROOT / "schemas" / "report.schema.json").read_text(encoding="utf-8"))
+    ruled = report["$defs"]["cut"]["properties"]["rule"]["enum"]
+    lists = {
+        "`_STEP_NAMES` of compiler/promptc/frontend/shape.py": list(shape._STEP_NAMES),
+        "`_LOADERS` of compiler/promptc/frontend/sections.py": list(sections._LOADERS),
+        "`title` of `ladder_step` in schemas/pack.schema.json": step["title"].partition("one of ")[2].split(", "),
+        "`rule` of a cut in schemas/report.schema.json": [name for name in ruled if name != "use"],
+    }
+    wrong = [f"{place}: name {', '.join(names)}, in this order" for place, listed in lists.items() if listed != names]
+    assert not wrong, "\n" + "\n".join(wrong)
 
 
 @pytest.mark.parametrize("manifest", [LEAST, WHOLE, EXTENDING], ids=["least", "whole", "extending"])

@@ -19,7 +19,9 @@ HOME = "compiler/promptc/template"
 
 def test_the_rule_of_an_unknown_name_lists_every_name():
     for code, names in (("PC0406", allow.FILTERS), ("PC0407", {name for name in allow.TESTS if name.isalpha()})):
-        assert set(re.findall("`([a-z_]+)`", load_codes()[code].why)) == names
+        listed, place = set(re.findall("`([a-z_]+)`", load_codes()[code].why)), f"compiler/promptc/diag/codes.toml, `why` of {code}"
+        _demand(names, listed, lambda name, place=place: f"{place}: add `{name}`, then run `make codes`")
+        _demand(listed, names, lambda name, place=place: f"{place}: take `{name}` out, which no template can use, then run `make codes`")
 
 
 def test_the_module_that_the_table_names_has_the_filter():

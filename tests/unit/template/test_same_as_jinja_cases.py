@@ -38,7 +38,8 @@ def test_prints_what_jinja_prints(text, expected):
         assert (ours.text, jinja.text) == (None, None)
         assert all(found.help for found in ours.findings)
     else:
-        deviation = BY_NAME[expected.removeprefix("differs: ")]
+        deviation = BY_NAME.get(expected.removeprefix("differs: "))
+        assert deviation is not None, f"deviations.py has no `{expected}`: correct the name here, or add the deviation there"
         assert ours.text != jinja.text
         assert deviation.recognises(text, NAMES, FILES, jinja, ours), (jinja, ours)
 
@@ -51,7 +52,7 @@ def test_the_tables_are_as_large_as_promised():
 
 @pytest.mark.parametrize("name", sorted(BY_NAME))
 def test_every_deviation_has_a_case(name):
-    assert any(case.values[1] == f"differs: {name}" for case in CASES)
+    assert any(case.values[1] == f"differs: {name}" for case in CASES), f"add a line `...  →  differs: {name}` to a file of jinja_cases"
 
 
 def test_a_deviation_does_not_swallow_a_wrong_text():

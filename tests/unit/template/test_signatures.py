@@ -18,7 +18,7 @@ from tests.unit.template.signatures_run import judge, judge_all, judge_template,
 
 PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "templates.md").read_text(encoding="utf-8")
 SHOWN = re.findall(r"^```signatures\n(.*?)^```$", PAGE, re.M | re.S)[0]
-HOLDERS = {
+SUITABLE = {
     **dict.fromkeys("dictsort items xmlattr".split(), "{'a': 1}"),
     **dict.fromkeys("abs round filesizeformat".split(), "2.5"),
     **dict.fromkeys("batch slice sum sort min max unique join map select reject selectattr rejectattr".split(), "[1, 2]"),
@@ -35,7 +35,7 @@ APPLYING = frozenset("map select reject selectattr rejectattr format".split())
 
 
 def _write_filter(name: str, args: str) -> str:
-    return _use(f"{HOLDERS.get(name, repr('a b'))} | {name}({args})", name)
+    return _use(f"{SUITABLE.get(name, repr('a b'))} | {name}({args})", name)
 
 
 def _use(text: str, name: str) -> str:
@@ -106,7 +106,8 @@ def test_the_page_shows_it(signature, write):
 @pytest.mark.parametrize(("signature", "write"), CALLABLES)
 def test_a_right_call_is_left_alone(signature, write):
     text = write(", ".join(_write_right(signature)))
-    assert (judge(text), run(text)) == ([], None)
+    advice = f"`{text}` should be right. If the filter does not take that value, enter one that it takes in `SUITABLE`"
+    assert (judge(text), run(text)) == ([], None), advice
 
 
 @pytest.mark.parametrize(("signature", "write"), CALLABLES)

@@ -47,7 +47,7 @@ CHANGES = "x-changes"
 _MOST_REFERENCES = 8
 """How many references in a row are followed."""
 
-MOST = 4
+_MOST_BREAKPOINTS = 4
 """The most breakpoints in a request that any provider accepts."""
 
 
@@ -141,9 +141,9 @@ def _count_least(pack: PackModel, tools: ToolForms) -> int:
 def check_breakpoints(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
     """Report `cache: true` on more sections than any provider accepts breakpoints. Sections that are never on do not count."""
     cached = [section for section in configuration.plan.sections if section.cache and not configuration.facts.settled.is_off(section)]
-    if len(cached) > MOST:
-        names = ", ".join(f"`{section.id}`" for section in cached[:-MOST])
-        message = f"`cache: true` is set on {len(cached)} sections, and no provider takes more than {MOST} breakpoints"
+    if len(cached) > _MOST_BREAKPOINTS:
+        names = ", ".join(f"`{section.id}`" for section in cached[:-_MOST_BREAKPOINTS])
+        message = f"`cache: true` is set on {len(cached)} sections, and no provider takes more than {_MOST_BREAKPOINTS} breakpoints"
         help = f"remove some: promptc keeps the last ones, so {names} would get none"
         yield Diagnostic("PC0648", message, cached[0].span, help, "warn")
 

@@ -53,6 +53,18 @@ CLAIMS = [
 ]
 
 
+def test_a_claim_that_lists_a_note(tmp_path):
+    (tmp_path / "pack.yaml").write_text(PACK, encoding="utf-8")
+    (tmp_path / "case.yaml").write_text("title: a claim\ncheck: true\nexpect: {exit: 0, warnings: [PC0642]}\n", encoding="utf-8")
+    case = load_case(str(tmp_path))
+    with SuiteResources() as resources:
+        (found,) = check_expect(case, run_case(case, resources, CaseShell()))
+    assert (
+        found.message
+        == "warnings is nothing, not `PC0642`; take out `PC0642`: `expect` lists no notes, `golden: [diagnostics]` compares them"
+    )
+
+
 # contract 14.6
 @pytest.mark.parametrize(("true", "false"), CLAIMS, ids=[true for true, _ in CLAIMS])
 def test_a_claim(tmp_path, true, false):
