@@ -77,8 +77,8 @@ _KEEPS = frozenset(
 )
 """Filters that hand parts on, or read no more of them than an attribute. Their results are judged where they are used."""
 
-_COUNTING = frozenset(("mentions", "tokens", "wordcount"))
-"""Filters that take a text and give something else."""
+_UNSPELLED = frozenset(("mentions", "replace", "tokens", "wordcount"))
+"""Filters that take a text and give something else, and `replace`, which may replace `None`."""
 
 _ORDERED = Usage("numbers or strings", (NumberType, BoolType, TextType, ListType), lazy=False)
 _PRESENT = Usage("a value", (*PRINTED.good,), none=True)
@@ -439,7 +439,7 @@ def apply_filter(walk: WalkRun, node: nodes.Filter, value: Value, scope: Scope, 
 def spells_none(name: str) -> bool:
     """Return whether a filter makes a text of what it is given, none included."""
     rule = _RULES.get(_SAME.get(name, name))
-    return rule is not None and rule.taker in (ONLY_TEXT, SHOWN_TEXT, _SHOWN) and name not in _COUNTING
+    return rule is not None and rule.taker in (ONLY_TEXT, SHOWN_TEXT, _SHOWN) and name not in _UNSPELLED
 
 
 def _hands_on(node: nodes.Filter) -> bool:

@@ -327,9 +327,11 @@ def _judge_shown(walk: WalkRun, node: nodes.Expr, value: Value | None, scope: Sc
 
     `value` is the value of the whole expression, None for a part of it. Calls are not walked a second time.
     """
-    for part in _list_joined(node):
+    parts = _list_joined(node)
+    for part in parts:
         _judge_shown(walk, part, None, scope)
-    if _list_joined(node) or (value is None and (isinstance(node, nodes.Call) or node.find(nodes.Call) is not None)):
+    is_call = isinstance(node, nodes.Call) or node.find(nodes.Call) is not None
+    if parts or isinstance(node, nodes.Const) or (is_call and value is None):
         return
     if isinstance(node, nodes.Filter) and node.name == "join" and node.node is not None and not node.args[1:] and not node.kwargs:
         walk.judge_shown(Value(element_type(evaluate_type(walk, node.node, scope))), node, scope, "joined")
