@@ -29,7 +29,7 @@ def _indent(text: str, width: int) -> str:
 
 RIGHT = {
     "none_is_not_printed": "sections: [{id: a, when: state.maybe, text: '{{ state.maybe }}'}]\n",
-    "none_is_asserted_away": "asserts: [{that: state.maybe, else: missing, level: error}]\nsections: [{id: a, text: '{{ state.maybe }}'}]\n",
+    "none_is_asserted_away": "asserts: [{that: state.maybe, else: no one, level: error}]\nsections: [{id: a, text: '{{ state.maybe }}'}]\n",
     "none_is_a_value": _section("from: '[state.maybe]'\ndedupe: {by: item ~ '!'}\ntext: '{{ item or 1 }}'"),
     "asked_for_what_others_have": _section("from: state.people\ntext: '{{ item.quest if item.quest is defined else item.name }}'"),
     "item": _section("from: state.people\ntext: '{{ item.name }} {{ item.age + 1 }} {{ this.number + 1 }} {{ this.id | upper }}'"),
