@@ -110,6 +110,23 @@ WRONG = [
     ("{{ state.open.modo }}", "PC0636", "`state.open.modo`", "did you mean `mood`?"),
     ("{{ state.open.colour }}", "PC0636", "`state.open.colour`", "is defined"),
     ("{% if 'bert' in state.names %}{{ state.names.ana.name }}{% endif %}", "PC0636", "`state.names.ana`", "is defined"),
+    # what may be none, and is printed
+    ("{{ state.maybe }}", "PC0669", "prints `state.maybe`, which may be none", "`{{ state.maybe or 'unknown' }}`, or test first"),
+    ("{{ state.unset }}", "PC0669", "`state.unset`", "`{{ state.unset or 'unknown' }}`"),
+    ("{{ state.gone }}", "PC0669", "`state.gone`, which is always none", "or test first"),
+    ("{% if state.on %}{{ state.maybe }}{% endif %}", "PC0669", "`state.maybe`", ""),
+    ("{% if state.maybe %}x{% endif %}{{ state.maybe }}", "PC0669", "`state.maybe`", ""),
+    ("{% if state.maybe is defined %}{{ state.maybe }}{% endif %}", "PC0669", "`state.maybe`", ""),
+    ("{{ state.maybe | default('-') }}", "PC0669", "`state.maybe`", "`state.maybe | default('unknown', true)`"),
+    ("{{ state.maybe | trim | upper }}", "PC0669", "`state.maybe`", "`state.maybe | default('unknown', true)`"),
+    ("{{ 'a ' ~ state.maybe }}", "PC0669", "`state.maybe`", "`state.maybe | default('unknown', true)`"),
+    ("{{ ('a ' ~ state.maybe) | upper }}", "PC0669", "`state.maybe`", ""),
+    ("{{ [state.name, state.maybe] | join(', ') }}", "PC0669", "`state.maybe`", "`state.maybe | default('unknown', true)`"),
+    ("{{ state.maybe if state.on else 'x' }}", "PC0669", "prints a value, which may be none", "`{{ (...) | default('unknown', true) }}`"),
+    ("{{ state.maybe and 'x' }}", "PC0669", "prints a value, which may be none", ""),
+    ("{{ state.names.get('ana') }}", "PC0669", "prints a value, which may be none", ""),
+    ("{% set m = state.maybe %}{{ m }}", "PC0669", "`m`", "`{{ m or 'unknown' }}`"),
+    ("{% macro m(x) %}{{ x }}{% endmacro %}{{ m(state.maybe) }}", "PC0669", "`x`", ""),
     # (c) the wrong kind
     ("{% for x in state.name %}{{ x }}{% endfor %}", "PC0651", "`state.name`, which is a string, and a loop takes a list", ".split"),
     ("{% for x in state.hp %}{{ x }}{% endfor %}", "PC0651", "`state.hp`, which is a number, and a loop takes a list", ""),
@@ -244,7 +261,45 @@ def test_what_is_wrong(tmp_path, text, code, says, help):
     found = ask_text(tmp_path, text)
     assert {one.code for one in found} == {code}, [str(one) for one in found]
     assert says in found[0].message and help in found[0].help
-    assert found[0].level == ("warn" if code in ("PC0652", "PC0653", "PC0699") else "error")
+    assert found[0].level == ("warn" if code in ("PC0652", "PC0653", "PC0669", "PC0699") else "error")
+
+
+_OR_NULL = {
+    "mood": {"enum": ["tense", "calm", None]},
+    "hp": {"type": ["integer", "null"]},
+    "names": {"type": "array", "items": {"type": ["string", "null"]}},
+    "left": {"type": ["string", "null"]},
+}
+_NULLABLE = {"type": "object", "additionalProperties": False, "required": ["mood", "hp", "names"], "properties": _OR_NULL}
+
+
+@pytest.mark.parametrize(
+    ("text", "whole", "written", "test"),
+    [
+        ("The mood is {{ state.mood }}.", "{{ state.mood }}", "{{ state.mood or 'calm' }}", "{% if state.mood %}"),
+        ("{{ state.hp }} hp", "{{ state.hp }}", "{{ state.hp if state.hp is not none else 'unknown' }}", "{% if state.hp is not none %}"),
+        ("{{ state.mood | upper }}", "state.mood", "state.mood | default('calm', true)", "{% if state.mood %}"),
+        ("{{ 'a' ~ state.hp }}", "state.hp", "(state.hp if state.hp is not none else 'unknown')", "{% if state.hp is not none %}"),
+        ("{% for n in state.names %}{{ n }}{% endfor %}", "{{ n }}", "{{ n or 'unknown' }}", "{% if n %}"),
+    ],
+)
+def test_help_for_what_prints_none_can_be_pasted(tmp_path, text, whole, written, test):
+    (found,) = ask_text(tmp_path, text, schema=_NULLABLE)
+    assert (found.code, found.help) == ("PC0669", f"write `{written}`, or test first: `{test}`")
+    assert ask_text(tmp_path, text.replace(whole, written), schema=_NULLABLE) == []
+    shown = text[text.index("{{") : text.index("}}") + 2]
+    assert ask_text(tmp_path, text.replace(shown, f"{test}{shown}{{% endif %}}"), schema=_NULLABLE) == []
+
+
+def test_a_list_with_nulls_is_joined(tmp_path):
+    assert [one.code for one in ask_text(tmp_path, "{{ state.names | join(', ') }}", schema=_NULLABLE)] == ["PC0669"]
+    for text in ("{{ state.names | select | join }}", "{{ state.names | map('default', '-', true) | join }}", "{{ state.names | tojson }}"):
+        assert ask_text(tmp_path, text, schema=_NULLABLE) == [], text
+
+
+def test_one_finding_for_a_property_that_may_also_be_absent(tmp_path):
+    for text in ("{{ state.left }}", "{{ state.left | upper }}"):
+        assert [one.code for one in ask_text(tmp_path, text, schema=_NULLABLE)] == ["PC0650"], text
 
 
 def test_without_a_schema_nothing_of_the_state_is_said(tmp_path):

@@ -28,6 +28,9 @@ def _indent(text: str, width: int) -> str:
 
 
 RIGHT = {
+    "none_is_not_printed": "sections: [{id: a, when: state.maybe, text: '{{ state.maybe }}'}]\n",
+    "none_is_asserted_away": "asserts: [{that: state.maybe, else: no one, level: error}]\nsections: [{id: a, text: '{{ state.maybe }}'}]\n",
+    "none_is_a_value": _section("from: '[state.maybe]'\ndedupe: {by: item ~ '!'}\ntext: '{{ item or 1 }}'"),
     "asked_for_what_others_have": _section("from: state.people\ntext: '{{ item.quest if item.quest is defined else item.name }}'"),
     "item": _section("from: state.people\ntext: '{{ item.name }} {{ item.age + 1 }} {{ this.number + 1 }} {{ this.id | upper }}'"),
     "where": _section("from: state.people\nwhere: item.nick\ntext: '{{ item.nick.upper() }}'\nid: item.nick\nsort: [item.nick]"),
@@ -63,6 +66,9 @@ RIGHT = {
     "section": "sections: [{id: a, text: x}, {id: b, text: '{{ section.id | upper }}{{ selected.a + 1 }}'}]\n",
 }
 WRONG = {
+    "none_in_a_header": ("sections: [{id: a, header: '{{ state.maybe }}', text: x}]\n", "PC0669", "`header` of `a` prints `state.maybe`"),
+    "none_of_let": ("let: {m: state.maybe}\nsections: [{id: a, text: '{{ m }}'}]\n", "PC0669", "prints `m`"),
+    "none_of_item": (_section("from: '[state.maybe]'\ntext: '{{ item }}'"), "PC0669", "prints `item`"),
     "item": (_section("from: state.people\ntext: '{{ item.nmae }}'"), "PC0635", "`item.nmae`"),
     "item_of_lazy": (_section("from: state.people | selectattr('nick')\ntext: '{{ item.nmae }}'"), "PC0635", "`item.nmae`"),
     "item_of_sum": (_section("from: '[state.owner] + state.people'\ntext: '{{ item.nmae }}'"), "PC0635", "`item.nmae`"),

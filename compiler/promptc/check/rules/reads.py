@@ -157,6 +157,8 @@ class Describer:
             return self._describe_absent(problem, text, subject, span)
         if problem.rule == "reads_none":
             return self._describe_left_out(problem, text, subject, span)
+        if problem.rule == "prints_none":
+            return _describe_printed(problem, text, subject, span)
         if problem.rule in ("never", "always"):
             return _describe_answer(problem, text, subject, span)
         if problem.rule == "as_text":
@@ -326,6 +328,31 @@ def _describe_kind(problem: Problem, text: UsedText, subject: str, span: Span) -
     may = "may be" if problem.rule in ("none", "some_kind") else "is"
     message = f"{text.what} reads {subject}, which {may} {kind}, and {problem.wants}"
     return Diagnostic("PC0651", message, span, _advise(problem, kind))
+
+
+def _describe_printed(problem: Problem, text: UsedText, subject: str, span: Span) -> Diagnostic:
+    others = [one for one in list_members(problem.kind) if not isinstance(one, NoneType)]
+    held = "may be none, and then prints" if others else "is always none, and prints"
+    message = f"{text.what} prints {subject}, which {held} as `None`"
+    asked, instead = problem.subject or "...", _choose_word(others)
+    question = asked
+    if any(isinstance(one, NumberType | BoolType) for one in others):  # `or` and `default` would also replace 0 and false
+        question = f"{asked} is not none"
+        code = f"{asked} if {question} else {instead}"
+        code = code if problem.wants == "printed" else f"({code})"
+    elif problem.wants == "printed" and problem.subject:
+        code = f"{asked} or {instead}"
+    else:
+        code = f"{asked if problem.subject else '(...)'} | default({instead}, true)"
+    shown = f"{{{{ {code} }}}}" if problem.wants == "printed" else code
+    help = f"write `{shown}`" + (f", or test first: `{{% if {question} %}}`" if problem.subject else "")
+    return Diagnostic("PC0669", message, span, help, "warn")
+
+
+def _choose_word(others: Sequence[Type]) -> str:
+    """Return a literal to print instead of none: a value that the schema lists, else a word."""
+    listed = sorted(value for one in others if isinstance(one, TextType) for value in one.values or ())
+    return repr(next((value for value in listed if value.isascii() and value.replace(" ", "").isalnum()), "unknown"))
 
 
 def _cut_part(subject: str, part: str) -> str:

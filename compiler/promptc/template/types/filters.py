@@ -77,6 +77,9 @@ _KEEPS = frozenset(
 )
 """Filters that hand parts on, or read no more of them than an attribute. Their results are judged where they are used."""
 
+_UNSPELLED = frozenset(("mentions", "replace", "tokens", "wordcount"))
+"""Filters that take a text and give something else, and `replace`, which may replace `None`."""
+
 _ORDERED = Usage("numbers or strings", (NumberType, BoolType, TextType, ListType), lazy=False)
 _PRESENT = Usage("a value", (*PRINTED.good,), none=True)
 
@@ -431,6 +434,12 @@ def apply_filter(walk: WalkRun, node: nodes.Filter, value: Value, scope: Scope, 
     judge_filter(Arguments(walk, node, scope, args, named), node.name)
     given = FilterCall(walk, node, scope, value, value.kind, args, named)
     return Value(give(node.name, given))
+
+
+def spells_none(name: str) -> bool:
+    """Return whether a filter makes a text of what it is given, none included."""
+    rule = _RULES.get(_SAME.get(name, name))
+    return rule is not None and rule.taker in (ONLY_TEXT, SHOWN_TEXT, _SHOWN) and name not in _UNSPELLED
 
 
 def _hands_on(node: nodes.Filter) -> bool:

@@ -42,7 +42,7 @@ from promptc.template.types.algebra import (
 from promptc.template.types.bounds import UNBOUNDED, Amount, amount_of, choose_largest, measure, text_of_amount
 from promptc.template.types.calls import Arguments, call_thing, judge_call
 from promptc.template.types.expressions import assume, decide, evaluate, evaluate_name, evaluate_type, find_key, find_path, learn_at
-from promptc.template.types.filters import apply_filter, make_lists
+from promptc.template.types.filters import apply_filter, make_lists, spells_none
 from promptc.template.types.trials import Trials
 from promptc.template.types.types import (
     BOOL_TYPE,
@@ -313,9 +313,42 @@ def _print(walk: WalkRun, node: nodes.Expr, scope: Scope) -> Amount:
     if isinstance(node, nodes.TemplateData):
         tokens, loose = walk.cost(node.data)
         return Amount(tokens, len(node.data.encode("utf-8", "surrogatepass")), len(node.data), loose)
-    kind = walk.take(evaluate(walk, node, scope), PRINTED, "printing", node, scope)
+    reports = walk.reports
+    value = evaluate(walk, node, scope)
+    kind = walk.take(value, PRINTED, "printing", node, scope)
     walk.note_whole(kind)
+    if walk.reports == reports:
+        _judge_shown(walk, node, value, scope)
     return amount_of(measure(kind))
+
+
+def _judge_shown(walk: WalkRun, node: nodes.Expr, value: Value | None, scope: Scope) -> None:
+    """Report what prints as `None` inside a printed expression: its value, and what `~`, `join` and filters make text of.
+
+    `value` is the value of the whole expression, None for a part of it. Calls are not walked a second time.
+    """
+    parts = _list_joined(node)
+    for part in parts:
+        _judge_shown(walk, part, None, scope)
+    is_call = isinstance(node, nodes.Call) or node.find(nodes.Call) is not None
+    if parts or isinstance(node, nodes.Const) or (is_call and value is None):
+        return
+    if isinstance(node, nodes.Filter) and node.name == "join" and node.node is not None and not node.args[1:] and not node.kwargs:
+        walk.judge_shown(Value(element_type(evaluate_type(walk, node.node, scope))), node, scope, "joined")
+    else:
+        walk.judge_shown(value or evaluate(walk, node, scope), node, scope, "joined" if value is None else "printed")
+
+
+def _list_joined(node: nodes.Expr) -> list[nodes.Expr]:
+    """Return the parts of an expression that it makes a text of, none included."""
+    if isinstance(node, nodes.Concat):
+        return node.nodes
+    if not isinstance(node, nodes.Filter) or node.node is None:
+        return []
+    if node.name == "join":
+        return node.node.items if isinstance(node.node, nodes.List | nodes.Tuple) and not node.args[1:] and not node.kwargs else []
+    hands_on_none = node.name in ("default", "d") and not node.args[1:] and not node.kwargs
+    return [node.node] if hands_on_none or spells_none(node.name) else []
 
 
 def _if(walk: WalkRun, node: nodes.If, scope: Scope) -> _Step:

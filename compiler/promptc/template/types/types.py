@@ -7,15 +7,28 @@ from dataclasses import dataclass
 from typing import Literal
 
 Rule = Literal[
-    "name", "part", "absent", "reads_none", "none", "kind", "some_kind", "never", "always", "unprintable", "argument", "given", "as_text"
+    "name",
+    "part",
+    "absent",
+    "reads_none",
+    "none",
+    "prints_none",
+    "kind",
+    "some_kind",
+    "never",
+    "always",
+    "unprintable",
+    "argument",
+    "given",
+    "as_text",
 ]
 """The kinds of problems.
 
 `name`: the name does not exist. `part`: no valid state has the part. `absent`: the value may be undefined. `reads_none`: the value may be
-left out, and then reads as none. `none`: the value may be none, which stops the run. `kind`: the value has a wrong type. `some_kind`: the
-value may have a wrong type. `never`: the value is compared with one that it never equals. `always`: the value is tested for being defined,
-and always is. `unprintable`: a lazy sequence is printed. `argument`: a call cannot work with its arguments. `given`: a key of the manifest
-cannot work with its value. `as_text`: a time is ordered as a text.
+left out, and then reads as none. `none`: the value may be none, which stops the run. `prints_none`: the value may be none, which prints as
+`None`. `kind`: the value has a wrong type. `some_kind`: the value may have a wrong type. `never`: the value is compared with one that it
+never equals. `always`: the value is tested for being defined, and always is. `unprintable`: a lazy sequence is printed. `argument`: a call
+cannot work with its arguments. `given`: a key of the manifest cannot work with its value. `as_text`: a time is ordered as a text.
 """
 
 Reason = Literal["closed", "optional", "undeclared", "unlike", "none", "left_out", "place", "empty", "given"]
@@ -89,7 +102,10 @@ class BoolType(Type):
 
 @dataclass(frozen=True, slots=True)
 class NoneType(Type):
-    """None. `absent`: the schema declares the part, without requiring it or giving a default, so that a part left out reads as none."""
+    """None. `absent`: the schema declares the part, without requiring it or giving a default, so that a part left out reads as none.
+
+    `at` is the JSON pointer of such a part. It stays where a test told the author that the part is always defined.
+    """
 
     absent: bool = False
     at: str = ""

@@ -296,6 +296,13 @@ class WalkRun:
             if isinstance(member, NoneType) and member.absent and member not in failing:
                 self.report("reads_none", node, value, member, scope, wants=wants)
 
+    def judge_shown(self, value: Value, node: nodes.Node, scope: Scope, wants: str) -> None:
+        """Report a value that may be none where it becomes text; `wants` says how it does. A part that is left out has been reported."""
+        if not is_sure(value.kind) or scope.is_doubted(value.path):
+            return
+        if any(isinstance(member, NoneType) and not member.at for member in list_members(value.kind)):
+            self.report("prints_none", node, value, value.kind, scope, wants=wants)
+
     def report_time(self, value: Value, by: str, node: nodes.Node, scope: Scope) -> None:
         """Report a time of the schema that `by` orders as a text."""
         found = find_time(value.kind)
