@@ -68,7 +68,7 @@ class ItemChange:
 
 @frozen
 class SectionChange:
-    """A section that differs: its state and tokens on both sides, its items, and all its words.
+    """A section that differs: its state and what it holds of the total on both sides, in tokens, its items, and all its words.
 
     A state or a number of tokens is None if that side does not have the section, or its report does not say.
     """
@@ -116,7 +116,7 @@ class SideItem:
 class SideSection:
     """A section that is in the prompt, or could be: its text with fences and header, empty if the section is not present.
 
-    `tokens` are None if there is no report. `gone` maps items to the cut that removed them.
+    `tokens` are what it holds of the total, or None if there is no report. `gone` maps items to the cut that removed them.
     """
 
     id: str
@@ -364,7 +364,13 @@ def _read_section(section: Mapping[str, Any], contents: Sequence[bytes], gone: M
     text = _slice(contents, section["range"])
     if len(_list_messages(section)) > 1:  # the items are messages of their own
         text = "".join(f"{item.text}\n" for item in items)
-    return SideSection(section["id"], section["state"], text, section["tokens"], items, gone.get(section["id"], {}))
+    return SideSection(section["id"], section["state"], text, read_held(section), items, gone.get(section["id"], {}))
+
+
+def read_held(section: Mapping[str, Any]) -> int:
+    """Return what a section holds of the total, as views for people show it, from the section's part of a report."""
+    held: int = section.get("held", section.get("charge", section["tokens"]))
+    return held
 
 
 def _slice(contents: Sequence[bytes], range: Sequence[int] | None) -> str:
@@ -476,7 +482,7 @@ def is_mapping(inner: Shape) -> Shape:
 is_pair = is_list(is_count, 2, 2)
 _RANGE = or_none(is_list(is_count, 0, 3))
 _ITEM = has({"id": is_text, "tokens": is_count}, range=_RANGE)
-_SECTION = has({"id": is_text, "tokens": is_count, "state": is_text}, range=_RANGE, items=is_list(_ITEM))
+_SECTION = has({"id": is_text, "tokens": is_count, "state": is_text}, range=_RANGE, items=is_list(_ITEM), charge=is_count, held=is_count)
 _CUT = has({"section": is_text, "items": is_list(is_text), "rule": is_text, "why": is_text})
 
 

@@ -217,3 +217,24 @@ def test_what_cannot_be_tried(there, run, asked, says):
     (there / "a.txt").write_text("a", encoding="utf-8")
     done = run("diff", *asked)
     assert done.code == 2 and not done.out and says in done.err
+
+
+# contract 13.2
+@pytest.mark.parametrize("budget", ["78", "60", "40"])
+def test_a_section_has_one_size_in_every_view(there, run, budget):
+    """What `diff` shows of a section is what `explain` shows of it, also after `truncate`: header and separators are counted."""
+    whole, cut = (_read_sizes(run("explain", "starter", STATE, "--try", f"budget={total}").out) for total in ("1000", budget))
+    assert whole != cut and sum(cut.values()) == 2 * cut["total"]
+    found = json.loads(run("diff", "starter", STATE, "--try", f"budget={budget}", "--json").out)
+    sizes = {one["id"]: (one["old_tokens"], one["new_tokens"]) for one in found["sections"] if one["old_tokens"] is not None}
+    assert sizes and sizes == {name: (whole[name], cut[name]) for name in sizes}
+
+
+def _read_sizes(meter):
+    """The column `tokens` of a meter, by section."""
+    lines = meter.splitlines()
+    head = next(line for line in lines if line.startswith("section "))
+    end = head.index("tokens") + len("tokens")
+    rows = [line for line in lines[lines.index(head) + 1 :] if line]
+    rows = rows[: next(at for at, line in enumerate(rows) if line.startswith("total ")) + 1]
+    return {line.split()[0]: int(tokens) if (tokens := line[:end].split()[-1]).isdigit() else 0 for line in rows}

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any
 
+from promptc.compare import read_held
+from promptc.explain.items import count_tokens_held
 from promptc.pipeline import Outcome
 from tests.property.drawing.draws import draw_any, draw_frozen
 from tests.property.load_drawn import Loaded
@@ -61,6 +63,8 @@ def _iter_wrong_sections(report: dict[str, Any], outcome: Outcome) -> Iterator[s
         before[name] = outcome.fitted.layout.meter.tokens(outcome.fitted.charges.get(name, 0))
         if before[name] != section["charge"]:
             yield f"{name}: its charge is {before[name]}, told is {section['charge']}"
+        if read_held(section) != count_tokens_held(outcome.fitted, name):
+            yield f"{name}: it holds {count_tokens_held(outcome.fitted, name)}, told is {read_held(section)}"
         if sum(item["tokens"] for item in section["items"]) > section["tokens"]:
             yield f"{name}: its items have more tokens than it has"
     whole = sum(before.values()) + report["frame"]["tools"] - report["joins"] - falls["truncate"]

@@ -393,8 +393,12 @@ def _spell_out(expression: Expression) -> str:
 
 @frozen
 class Ladder:
-    """A ladder that removed something: what it shortens, its goal, its run, and the tokens of its target (None: no target)."""
+    """A ladder that removed something: its name, what it shortens, its goal, and its run.
 
+    `target` are the tokens of its cap or of the budget, as authors write it (None: no target).
+    """
+
+    name: str
     title: str
     goal: str
     run: LadderResult
@@ -403,22 +407,23 @@ class Ladder:
 
 def iter_ladders(fitted: Fitted) -> Iterator[Ladder]:
     """Yield the ladders that removed something, in the order they ran: a tier's `do`, the sections', the pools', the total's."""
-    tokens, rules = fitted.layout.meter.tokens, fitted.strained.selection.bound.pack.strain
+    bound = fitted.strained.selection.bound
+    rules = bound.pack.strain
     if rules is not None and fitted.done is not None and fitted.done.applied:
-        yield Ladder("strain", f"as strain {rules.tiers[fitted.strained.tier].name} says", fitted.done, None)
+        yield Ladder("do", "strain", f"as strain {rules.tiers[fitted.strained.tier].name} says", fitted.done, None)
     for name, run in fitted.ladders.items():
         if run.applied:
             grant = fitted.grants.get(name)
             cap = show_plural(grant, "token") if grant is not None else show_plural(run.target, "character")
-            yield Ladder(name, f"for its cap of {cap}", run, grant)
+            yield Ladder(name, name, f"for its cap of {cap}", run, grant)
     for one in fitted.pools:
         if one.run.applied:
             sections = ", ".join(one.pool.sections)
             goal = f"for the cap of {show_plural(one.cap, 'token')} that {sections} share"
-            yield Ladder(f"the pool {one.pool.name}", goal, one.run, one.cap)
+            yield Ladder(one.pool.ladder, f"the pool {one.pool.name}", goal, one.run, one.cap)
     if fitted.truncated is not None and fitted.truncated.applied:
-        target = tokens(fitted.truncated.target)
-        yield Ladder("the whole prompt", f"for the budget of {show_plural(target, 'token')}", fitted.truncated, target)
+        goal = f"for the budget of {show_plural(bound.total, 'token')}{bound.held_back}"
+        yield Ladder("truncate", "the whole prompt", goal, fitted.truncated, bound.whole)
 
 
 def list_items(cuts: Sequence[Applied], *, placed: bool = False) -> list[str]:

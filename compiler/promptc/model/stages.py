@@ -53,6 +53,16 @@ class Bound:
         """The account that everything in the render charges."""
         return read_run(self.names)
 
+    def count_more(self, tokens: int) -> int:
+        """Return how much larger the budget must be for a prompt to have so many more tokens, as a part of the budget may be held back."""
+        return self.pack.count_total(self.total + tokens, self.calibrated) - self.whole
+
+    @property
+    def held_back(self) -> str:
+        """How much of the budget is held back, in brackets; empty if nothing is."""
+        held = self.whole - self.total
+        return f" ({held} of {self.whole} {'is' if held == 1 else 'are'} held back)" if held else ""
+
     def find_shows(self) -> Callable[[Any], bool] | None:
         """Return a function that says whether an item meets the pack's `visible`, or None if the pack shows all items.
 

@@ -371,7 +371,7 @@ def _iter_cuts(ladder: str, run: LadderResult, fitted: Fitted) -> Iterator[Diagn
         first, last = cuts[0], cuts[-1]
         meter = fitted.layout.meter
         before, after = meter.tokens(first.before), meter.tokens(last.after)
-        more = count_noun(needs, "character") if fitted.counts_chars(ladder) else count_noun(meter.tokens(needs), "token")
+        more = count_noun(fitted.count_more(ladder, needs), "character" if fitted.counts_chars(ladder) else "token")
         cut = f"{count_noun(sum(one.notches for one in cuts), 'cut')}, {before} to {count_noun(after, 'token')}"
         pool = ladder.removeprefix("pools.")
         whole = " of the whole prompt" if ladder == "truncate" else f" of the pool `{pool}`" if pool != ladder else ""

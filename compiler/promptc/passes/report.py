@@ -22,6 +22,7 @@ from promptc.model.stages import Selected
 from promptc.model.state import Pointers
 from promptc.passes.assemble import Emitted
 from promptc.passes.bind import REDACTIONS, find_asked, find_cap, list_names
+from promptc.passes.fit.fit import count_held
 from promptc.passes.fit.result import Applied, Fitted, FittedItem, FittedSection, Part
 from promptc.passes.layout.layout import Layout
 from promptc.passes.strain import measure_after
@@ -239,6 +240,7 @@ def _describe_section(fitted: Fitted, selected: Selected, content: Mapping[str, 
         "grant": fitted.grants.get(name),
         **_describe_pool(fitted, name),
         "charge": tokens(fitted.charges.get(name, 0)),
+        **_describe_held(fitted, name),
         "tokens": 0,
         "range": None,
         "items": [],
@@ -249,6 +251,12 @@ def _describe_section(fitted: Fitted, selected: Selected, content: Mapping[str, 
         **content,
         **_describe_frozen(selected, content.get("items", ())),
     }
+
+
+def _describe_held(fitted: Fitted, name: str) -> dict[str, int]:
+    """Return, for a section that `truncate` cut, all the tokens that what is left of it adds."""
+    cuts = fitted.truncated.moves if fitted.truncated is not None else ()
+    return {"held": fitted.layout.meter.tokens(count_held(fitted, name))} if any(one.section == name for one in cuts) else {}
 
 
 def _describe_frozen(selected: Selected, items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

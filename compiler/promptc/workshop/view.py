@@ -147,7 +147,7 @@ class _Notches:
         self.told: list[list[int]] = []
         self.known = known
         self._places = places
-        self._tokens = fitted.layout.meter.tokens
+        self._fitted = fitted
         self._gone: dict[int, int] = {}
         self._made: dict[int, int] = {}
         self._edits: dict[int, list[tuple[int, Applied]]] = {}
@@ -159,7 +159,7 @@ class _Notches:
 
     def _add(self, ladder: Ladder, cut: Applied, needs: int) -> None:
         """Add a notch: ladder, step, items, reason, tokens before and after, and how many tokens more would have spared it."""
-        tokens, number = self._tokens, self.known.number
+        tokens, number = self._fitted.layout.meter.tokens, self.known.number
         items = (*[one.item.id for one in cut.gone], *[one.id for one in cut.added if one.before is not None])
         self.told.append(
             [
@@ -169,7 +169,7 @@ class _Notches:
                 number(("why", cut.why), cut.why),
                 tokens(cut.before),
                 tokens(cut.after),
-                max(tokens(needs), 0) if ladder.target is not None else 0,
+                self._fitted.count_more(ladder.name, needs) if ladder.target is not None and needs > 0 else 0,
             ]
         )
         at = len(self.told)

@@ -66,3 +66,31 @@ def _find_enough(folder, tokenizer):
     assert pack.render({}, budget=enough).tokens == int(re.search(r"needs (\d+)", refused.value.diagnostics[0].message)[1])
     with pytest.raises(FitError):
         pack.render({}, budget=enough - 1)
+
+
+_REQUIRED = """\
+promptc: 1
+name: required
+version: 1.0.0
+tokenizer: TOKENIZER
+budget: 7
+sections:
+  - {id: rules, pinned: true, text: No.}
+  - {id: news, required: true, text: It rains in the north all day long.}
+truncate: [{drop: {section: news}}]
+"""
+
+
+# contract 11.3
+@pytest.mark.parametrize("margin", [0, 20, 99])
+def test_what_a_required_section_lacks_is_of_the_budget_as_written(tmp_path, margin):
+    tokenizer = f"{{use: 'hf:missing.json', fallback: o200k_base, margin: {margin}}}"
+    (tmp_path / "pack.yaml").write_text(_REQUIRED.replace("TOKENIZER", tokenizer), encoding="utf-8")
+    pack = promptc.load(tmp_path)
+    budget = 7 * 100 // (100 - margin)
+    with pytest.raises(FitError) as refused:
+        pack.render({}, budget=budget)
+    more = int(re.search(r"; (\d+) tokens? more would keep some of it", refused.value.diagnostics[0].message)[1])
+    assert "rains" in pack.render({}, budget=budget + more).text
+    with pytest.raises(FitError):
+        pack.render({}, budget=budget + more - 1)

@@ -356,9 +356,9 @@ def _iter_cut_lines(ladder: Ladder, slack: Slack | None, outcome: Outcome, width
     yield f"{paint.apply(ladder.title, 'bold')}: {counts}, {ladder.goal}"
     for _, same in groupby(cuts, key=lambda one: (one.step.label, one.step.sections if len(one.step.sections) > 1 else one.section)):
         yield from _iter_step_lines(list(same), ladder, outcome, width, paint)
-    needs = tokens(cuts[-1].needs)
-    if ladder.target is not None and ladder.run.is_met and needs > 0:
-        yield from wrap(f"with {show_plural(needs, 'token')} more, {_describe_spared(cuts[-1], ladder)}", width, 2)
+    if ladder.target is not None and ladder.run.is_met and cuts[-1].needs > 0:
+        more = outcome.fitted.count_more(ladder.name, cuts[-1].needs)
+        yield from wrap(f"with {show_plural(more, 'token')} more, {_describe_spared(cuts[-1], ladder)}", width, 2)
     if slack is not None:
         yield from wrap(_describe_slack(slack), width, 2)
         is_own = set(slack.gained) == {slack.ladder}

@@ -280,9 +280,9 @@ def _describe_cut(ladder: Ladder, cut: Applied, item: Item, outcome: Outcome) ->
         cut.why,
         f"{own}; {whole}",
     ]
-    needs = tokens(cut.needs)
-    if ladder.target is not None and needs > 0 and change.before is not None:
-        lines.append(f"with {show_plural(needs, 'token')} more, {show_count(ladder.target + needs)}, it would be spared this")
+    if ladder.target is not None and cut.needs > 0 and change.before is not None:
+        more = outcome.fitted.count_more(ladder.name, cut.needs)
+        lines.append(f"with {show_plural(more, 'token')} more, {show_count(ladder.target + more)}, it would be spared this")
     return Fact("made" if change.before is None else "cut" if change.after is None else "shortened", "\n".join(lines))
 
 

@@ -154,8 +154,8 @@ class Figures:
     """The figures of a prompt, for the head of a failure: of the prompt that its golden was accepted with, or of the present one.
 
     `pressure` is (spent, allowed). `variants` are the cases chosen on each axis (including `mood`). `items` are the ids by section, in
-    order, and `sections` their tokens. `reuse` is the least reuse of all turns of a session, in per cent, or else None. If only a golden's
-    own text is known, without a note or a report, only `tokens` is set.
+    order, and `sections` what each holds of the total. `reuse` is the least reuse of all turns of a session, in per cent, or else None. If
+    only a golden's own text is known, without a note or a report, only `tokens` is set.
     """
 
     tokens: int | None = None

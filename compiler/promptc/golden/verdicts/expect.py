@@ -158,9 +158,9 @@ def _check_section(name: str, claim: Node, section: Mapping[str, Any], report: M
             yield f"section `{name}` is `{section['state']}`, not `{claim.value}`", claim.span
         return
     ids = [item["id"] for item in section.get("items", ())]
-    for what, given in (("items", len(ids)), ("tokens", section["tokens"])):
+    for what, given, of in (("items", len(ids), ""), ("tokens", section["tokens"], "the content of ")):
         if what in claim.value:
-            yield from _check_number(f"{what} of `{name}`", given, claim.value[what])
+            yield from _check_number(f"{what} of {of}`{name}`", given, claim.value[what])
     for node in claim.value["kept"].value if "kept" in claim.value else ():
         if node.value not in ids:
             yield f"section `{name}` has no item `{node.value}`: {_list(ids)}", node.span

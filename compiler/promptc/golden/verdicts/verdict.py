@@ -26,6 +26,7 @@ from promptc.compare import (
     is_pair,
     is_text,
     or_none,
+    read_held,
     read_json,
     read_report,
     read_side,
@@ -313,7 +314,7 @@ def describe_figures(report: Mapping[str, Any] | None, reuse: int | None = None)
         tier=report.get("strain"),
         pressure=(pressure[0], pressure[1]) if pressure else None,
         variants=dict(report.get("variants", {})),
-        sections={one["id"]: one["tokens"] for one in sections},
+        sections={one["id"]: read_held(one) for one in sections},
         items={one["id"]: tuple(item["id"] for item in one.get("items", ())) for one in sections},
         reuse=reuse,
     )

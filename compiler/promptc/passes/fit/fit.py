@@ -398,11 +398,10 @@ class _Fitting:
         # items that were not read because they cannot fit are missing too, but are not counted
         least = "at least " if any(fit.is_unread for fit in self._fits.values()) else ""
         bound = self._strained.selection.bound
-        needs, enough = self._total + missing, bound.pack.count_total(self._total + missing, bound.calibrated)
-        held = f" ({bound.whole - self._total} of {bound.whole} are held back)" if bound.whole > self._total else ""
+        needs, enough = self._total + missing, bound.whole + bound.count_more(missing)
         why = self._explain_total(holding, run, f"{least}{needs}")
-        total, short = count_noun(self._total, "token"), count_noun(missing, "token")
-        message = f"the prompt does not fit the budget of {total}{held}: {why}. That is {least}{short} too many. The largest parts: {shown}"
+        total, short = f"{count_noun(self._total, 'token')}{bound.held_back}", count_noun(missing, "token")
+        message = f"the prompt does not fit the budget of {total}: {why}. That is {least}{short} too many. The largest parts: {shown}"
         section = run.failed.section if run.failed is not None else ""
         fewer = "offer fewer tools, " if self._layout.tools else ""
         is_one = len(holding) == 1 and bool(self._strained.selection.plan.truncate)
@@ -427,7 +426,8 @@ class _Fitting:
             is_chars = ladder == name and isinstance(self._choose_target(fit, {})[0], CharsMeasure)
             missing = last.needs if is_chars else self._meter.tokens(last.needs)
             message = f"the required section `{name}` has no content left: this `{last.step.rule}` removed the last of it"
-            more = count_noun(missing, "character" if is_chars else "token")
+            wanted = self._strained.selection.bound.count_more(missing) if ladder == "truncate" else missing
+            more = count_noun(wanted, "character" if is_chars else "token")
             room = f"; {more} more would keep some of it" if missing else ""
             help = "let the steps keep something, as `evict: {floor: 1}` does, or remove `required`"
             self._fail(Diagnostic("PC0518", message + room, last.step.span, help), name, missing)

@@ -324,6 +324,16 @@ class Fitted:
         if self.truncated is not None:
             yield "truncate", self.truncated
 
+    def count_more(self, ladder: str, needs: int) -> int:
+        """Return how much larger the cap or the budget must be, as authors write it, for the ladder's target to be larger by `needs`.
+
+        `needs` is in the units of the target. The result is in tokens, or in characters for a cap in characters.
+        """
+        if self.counts_chars(ladder):
+            return needs
+        tokens = self.layout.meter.tokens(needs)
+        return self.strained.selection.bound.count_more(tokens) if ladder == "truncate" else tokens
+
     def counts_chars(self, ladder: str) -> bool:
         """Return whether the ladder is that of a section with a cap in characters.
 
