@@ -117,7 +117,11 @@ def _iter_idle_stages(items: Items, texts: SectionTexts) -> Iterator[_Idle]:
 
 
 def _count_source(items: Items, texts: SectionTexts) -> int | None:
-    return items.source.top if isinstance(items.source, Retrieve) else find_count(texts.kind(items.source))
+    if isinstance(items.source, Retrieve):
+        return items.source.top
+    kind = texts.kind(items.source)
+    # What is no list is a finding of its own.
+    return None if any(isinstance(one, MappingType | TextType) for one in list_members(kind)) else find_count(kind)
 
 
 def _judge_stage(what: str, cap: int, most: _Most, span: Span) -> Iterator[_Idle]:
