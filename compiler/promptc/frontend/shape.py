@@ -305,6 +305,8 @@ def _describe_extra(fault: SchemaFault, root: Node, whole: str) -> Diagnostic:
     else:
         sole = _name_sole_key(fault, root, whole) if find_near(str(key), left) is None else ""
         help = _mend_key(str(key), fault, root, whole) or (_show_example((*around, sole)) if sole else suggest(str(key), left))
+        if left and help == offer_names(left[:1]) and len(known) > 1:
+            help = f"one more key is possible: `{left[0]}`"
     if not help.startswith("promptc") and not str(key).isascii():
         odd = next(sign for sign in str(key) if not sign.isascii())
         help = f"{help} The key holds `{odd}`, U+{ord(odd):04X}".lstrip()
