@@ -241,7 +241,7 @@ def _guess_key(fault: SchemaFault, cutoff: float = 0.6) -> str:
 
 def _name_sole_key(fault: SchemaFault, root: Node, whole: str) -> str:
     """Return the key that a mapping of a manifest must have, if it must have one and has nothing but one unknown key; or else `""`."""
-    needed = fault.schema.get("required", ()) if whole == _MANIFEST and isinstance(fault.schema, dict) else ()
+    needed = [*fault.schema.get("required", ())] if whole == _MANIFEST and isinstance(fault.schema, dict) else []
     return needed[0] if len(needed) == 1 and len(_find(root, fault.path[:-1]).value) == 1 else ""
 
 
