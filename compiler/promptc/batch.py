@@ -46,6 +46,9 @@ _STATE = "state"
 _CHUNK_LINES = 32
 _CHUNK_BYTES = 1 << 18
 _PART = 1 << 20
+_LONGEST_LINE = 1 << 30
+"""The most bytes of a line that are read to find its end. A state is shorter; a device such as `/dev/zero` has no end."""
+
 _PAUSE = 1.0
 """Seconds between two syncs of the rows to the disk."""
 
@@ -443,12 +446,15 @@ class _Lines:
             raise DiskError([Diagnostic("PC0724", f"cannot read the states {self.name}: {wrong.strerror or wrong}")]) from wrong
 
     def _take_line(self, raw: bytes) -> StateLine:
-        """Return a line, or the reason why it is not one. A line that is too long is read to its end."""
+        """Return a line, or the reason why it is not one. A line that is too long is read to its end, if it is near enough."""
         size, more = len(raw), raw
         number, checksum = self._at.line + 1, crc32(raw, self._at.checksum)
         is_long = size > MAX_STATE_BYTES and not raw.endswith(b"\n")
         while is_long and not more.endswith(b"\n") and (more := self._states.readline(_PART)):
             size, checksum = size + len(more), crc32(more, checksum)
+            if size > _LONGEST_LINE:
+                message = f"line {number} of {self.name} has no end in its first {_LONGEST_LINE} bytes"
+                raise DiskError([Diagnostic("PC0102", message, help="name a file with one state on each line")])
         self._at = Mark(number, self._at.offset + size, checksum)
         if not is_long:
             return StateLine(number, raw.rstrip(b"\r\n"))

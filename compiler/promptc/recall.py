@@ -189,7 +189,7 @@ class RenderedRecall:
 
     def _load_state(self, changes: Sequence[tuple[str, str]]) -> State:
         try:
-            return self._pack.load_document(set_values(self._state, changes))
+            return self._pack.load_document(set_values(self._state, changes, "column"))
         except PromptcError as error:
             if not self._is_empty:
                 raise

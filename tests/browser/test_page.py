@@ -403,6 +403,20 @@ def test_a_pending_golden_is_accepted_or_rejected(open_page, folder):
     assert not list(folder.glob("cases/*/*.new")) and page.evaluate("window.hacked") is None
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("budget: 60\n", "budget: {chars: 60}\n", "`notes` is 407 characters over its cap"),
+        ("{name: hard, at: 0.5, leave: 0.4}", "{name: hard, at: 0.01, do: [fail: {section: notes}]}", "the strain tier fails for `notes`"),
+    ],
+)
+def test_what_a_prompt_that_does_not_fit_lacks_has_its_unit(open_page, folder, old, new, says):
+    steps = 'overflow: [{trim: {floor: 8, marker: "[…]"}}, {evict: {}}]'
+    copy_pack(folder, folder, steps, "overflow: [fail: {}]")
+    copy_pack(folder, folder, old, new)
+    assert open_page().locator("#total").inner_text().startswith(f"does not fit 900 tokens: {says}. Text, ")
+
+
 def test_a_file_that_an_editor_replaces_is_followed(open_page, folder):
     page = open_page()
     for text in ("The first tide.", "The second tide.", "The third tide."):

@@ -164,6 +164,11 @@ def test_eval_puts_every_query_into_a_state(built, run):
     assert refused.code == 3 and "PC0303 the state is missing the key `now`" in refused.err
     done = run("index", "eval", ".", "rules", "queries.tsv", "--state", "state.json")
     assert (done.code, done.err) == (0, "") and "recall as rendered by `found`" in done.out
+    for pointer, place in (("/now", "column /now:1:1: PC0302 "), ("/now/x", "PC0722 `column /now/x` leads nowhere")):
+        (built / "kinds.tsv").write_text("query\texpected\tkind\ncellar\t\ttall\n", encoding="utf-8")
+        (built / "s.json").write_text(json.dumps(schema | {"properties": {"input": {"type": "string"}, "now": {"const": "noon"}}}), "utf-8")
+        wrong = run("index", "eval", ".", "rules", "kinds.tsv", "--state", "state.json", "--column", f"kind={pointer}")
+        assert place in wrong.err and "--set" not in wrong.err, wrong.err
     missing = run("index", "eval", ".", "rules", "queries.tsv", "--state", "none.json")
     assert missing.code == 4 and "cannot read the state none.json" in missing.err
 

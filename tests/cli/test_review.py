@@ -220,6 +220,21 @@ def test_the_case_is_named_whatever_else_is_shown(there, monkeypatch, size, keys
         assert any("y/n" in page for page in shown)
 
 
+def test_a_narrow_head_says_whether_a_golden_is_new_or_changed(there, monkeypatch):
+    name = f"tavern/{'a_long_name_' * 3}case"
+    _make(there, name, txt="one two\n", txt_new="one three\n")
+    assert "  changed" in "".join(_walk(iter("q"), monkeypatch, (40, 24))[0].splitlines()[:3])
+    (there / f"fixtures/{name}/golden.txt").unlink()
+    assert "  new" in "".join(_walk(iter("q"), monkeypatch, (40, 24))[0].splitlines()[:3])
+
+
+@pytest.mark.parametrize("width", range(20, 60))
+def test_a_number_keeps_its_per_cent_sign(width):
+    text = "tokens 1,024 → 987 (-37) · tier calm · pressure 52 % → 51 % · reuse 40 % → 39 %"
+    for lines in (wrap(text, width), fold_lines(text, width)):
+        assert " ".join(map(str.strip, lines)) == text and not [one for one in lines if one.strip().startswith("%")]
+
+
 def test_all_lines_of_a_difference_are_reached(there, monkeypatch):
     numbers = [f"number {number}." for number in range(100)]
     _make(there, "tavern/first", txt="", txt_new="\n".join(numbers) + "\n")

@@ -173,6 +173,15 @@ def test_a_bad_line_costs_itself_and_nothing_else(bad, code, tmp_path, monkeypat
     assert refused["input"] == (bad.decode("utf-8", "replace") if len(bad) <= 5000 else None)
 
 
+def test_a_line_without_an_end_ends_the_run(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "MAX_STATE_BYTES", 5000)
+    monkeypatch.setattr(module, "_LONGEST_LINE", 1 << 21, raising=False)
+    with pytest.raises(DiskError) as stopped:
+        run(tmp_path, [say(1), b"x" * (1 << 23)])
+    (found,) = stopped.value.diagnostics
+    assert found.code == "PC0102" and "line 2 of " in found.message and found.message.endswith("has no end in its first 2097152 bytes")
+
+
 def test_the_lines_that_are_put_aside_may_be_rendered_again(tmp_path):
     lines = [json.dumps({"turns": [], "input": "word " * 400, "id": number}).encode() for number in range(5)]
     aside = run(tmp_path, lines)[2]

@@ -4,7 +4,8 @@
 reports what was requested from a source and what it returned.
 
 For the ladders after that, `iter_ladders` yields those that removed something, each with its goal; `list_items` and `describe_reason`
-describe their cuts. `count_tokens_held` counts what is left of a section at the end.
+describe their cuts. `count_tokens_held` counts what is left of a section at the end, and `describe_lack` says what a prompt that does
+not fit lacks.
 """
 
 from __future__ import annotations
@@ -49,6 +50,8 @@ WHYS = {
     "top": "not among the best",
 }
 _NAMED = 6
+_OVER_CAP = ("PC0530", "PC0531", "PC0535")
+"""The errors that say that a section or a pool is over its cap."""
 
 
 @frozen(eq=False)
@@ -442,6 +445,25 @@ def describe_reason(cut: Applied) -> str:
         return why
     by = cut.step.by.text.strip()
     return re.sub(re.escape(by) + r" = \S+, smallest first", lambda _: f"{by}, smallest first", why)
+
+
+def describe_lack(fitted: Fitted) -> str | None:
+    """Return what a prompt that does not fit lacks: what is over its cap, which section has no content, or how much is missing.
+
+    Return None for a prompt that fits.
+    """
+    code, section, missing = next((one.code for one in fitted.errors if one.level == "error"), None), fitted.short, fitted.missing
+    name = section.removeprefix("pools.")
+    what = f"`{section}`" if name == section else f"the pool `{name}`"
+    if code is None:
+        return None
+    if code in _OVER_CAP:
+        return f"{what} is {show_plural(missing, 'character' if fitted.counts_chars(section) else 'token')} over its cap"
+    if code == "PC0518":
+        return f"{what} is required, and no content of it is left"
+    if code == "PC0533":
+        return f"the strain tier fails for {what}"
+    return f"{show_plural(missing, 'token')} {'is' if missing == 1 else 'are'} missing"
 
 
 def count_tokens_held(fitted: Fitted, section: str) -> int:

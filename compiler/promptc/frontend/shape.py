@@ -216,10 +216,12 @@ def _check_shape(node: Node, schema: Mapping[str, Any], verdicts: Verdicts, whol
 def _describe_pack_faults(node: Node, faults: Iterable[SchemaFault], whole: str) -> list[Diagnostic]:
     """Return the findings in the order of the file.
 
-    A key that is missing because it is misspelled is one finding, not two. `whole` is the name of `node` in messages.
+    A key that is missing because it is misspelled, or because another is all that its mapping has, is one finding, not two.
+    `whole` is the name of `node` in messages.
     """
     causes = [cause for fault in faults for cause in list_causes(fault) if isinstance(cause.value, dict) or not list_rule_keys(cause)]
-    meant = {(cause.path[:-1], _guess_key(cause)) for cause in causes if cause.keyword == "additionalProperties"}
+    extra = [cause for cause in causes if cause.keyword == "additionalProperties"]
+    meant = {(cause.path[:-1], _guess_key(cause) or _name_sole_key(cause, node, whole)) for cause in extra}
     found = [_describe(cause, node, whole) for cause in causes if not any((cause.path, key) in meant for key in _iter_missing(cause))]
     return list(sort_diagnostics(found))
 
@@ -235,6 +237,12 @@ def _guess_key(fault: SchemaFault, cutoff: float = 0.6) -> str:
     if key.lower() in _ALIASES:
         return next((meant for meant in _ALIASES[key.lower()] if meant in known), "")
     return find_near(key, known, cutoff=cutoff) or ""
+
+
+def _name_sole_key(fault: SchemaFault, root: Node, whole: str) -> str:
+    """Return the key that a mapping of a manifest must have, if it must have one and has nothing but one unknown key; or else `""`."""
+    needed = [*fault.schema.get("required", ())] if whole == _MANIFEST and isinstance(fault.schema, dict) else []
+    return needed[0] if len(needed) == 1 and len(_find(root, fault.path[:-1]).value) == 1 else ""
 
 
 def _is_form(fault: SchemaFault) -> bool:
@@ -295,7 +303,10 @@ def _describe_extra(fault: SchemaFault, root: Node, whole: str) -> Diagnostic:
     elif "sections" in left and key in _list_ids(root):
         help = f"a section is changed under `sections`: `sections: {{{key}: …}}`"
     else:
-        help = _mend_key(str(key), fault, root, whole) or suggest(str(key), left)
+        sole = _name_sole_key(fault, root, whole) if find_near(str(key), left) is None else ""
+        help = _mend_key(str(key), fault, root, whole) or (_show_example((*around, sole)) if sole else suggest(str(key), left))
+        if left and help == offer_names(left[:1]) and len(known) > 1:
+            help = f"one more key is possible: `{left[0]}`"
     if not help.startswith("promptc") and not str(key).isascii():
         odd = next(sign for sign in str(key) if not sign.isascii())
         help = f"{help} The key holds `{odd}`, U+{ord(odd):04X}".lstrip()

@@ -5,7 +5,8 @@ A `StateSchema` contains code compiled from a JSON Schema, so a valid state need
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 from promptc.diag.findings import Diagnostic, PromptcError, Source, Span, UsageError, count_noun, fail
 from promptc.diag.frozen import field, frozen, replace
@@ -25,6 +26,9 @@ _DEFAULT_FUEL = 10_000
 
 Change = tuple[str, str]
 """A JSON pointer (RFC 6901; `-` is the place after the last element of a list) and the JSON text of the value to put there."""
+
+_Refuse = Callable[[str, str, str, str], UsageError]
+"""Makes the error for a pointer: the pointer, why it leads nowhere, the pointer of the place where it ends, and the help."""
 
 _QUOTES = "the value is JSON: a string is in double quotes, such as '\"calm\"'"
 
@@ -201,29 +205,29 @@ def count_fuel(size: int) -> int:
     return min(_SPARE_FUEL + size, _MAX_FUEL)
 
 
-def set_values(document: JsonDocument, changes: Sequence[Change]) -> JsonDocument:
+def set_values(document: JsonDocument, changes: Sequence[Change], by: str = "--set") -> JsonDocument:
     """Return the document with every change made, in order. Missing mappings on the way are created.
 
-    The place of a value that was set is in its own text (`--set /pointer:1:1`); all other places are unchanged. Raises `UsageError` for a
-    text that is not JSON, and for a pointer that leads nowhere (PC0722).
+    The place of a value that was set is in its own text (`--set /pointer:1:1`, where `by` names what set it); all other places are
+    unchanged. Raises `UsageError` for a text that is not JSON, and for a pointer that leads nowhere (PC0722).
     """
-    texts = _load_all(changes)
+    texts, refuse = _load_all(changes, by), partial(_refuse, document, by)
     value, places = document.value, []
     for (pointer, _), given in zip(changes, texts, strict=True):
-        value = _put(value, _split(pointer, document), 0, given.value, document)
+        value = _put(value, _split(pointer, refuse), 0, given.value, refuse)
         places.append((_settle(pointer, value), given))
     whole = "".join((document.source.text, *(given.source.text for _, given in places)))
     changed = _ChangedPlaces(document, tuple(places))
     return JsonDocument(value, Source(document.source.name, whole), [changed])
 
 
-def _load_all(changes: Sequence[Change]) -> list[JsonDocument]:
+def _load_all(changes: Sequence[Change], by: str) -> list[JsonDocument]:
     """Return the parsed JSON texts. Raises `UsageError` with the findings of all texts that are not JSON."""
     texts: list[JsonDocument] = []
     findings: list[Diagnostic] = []
     for pointer, text in changes:
         try:
-            texts.append(load_json(text.encode("utf-8", "surrogatepass"), f"--set {pointer}"))
+            texts.append(load_json(text.encode("utf-8", "surrogatepass"), f"{by} {pointer}"))
         except PromptcError as error:
             findings += [replace(found, help=found.help or _QUOTES) for found in error.diagnostics]
     if findings:
@@ -231,16 +235,16 @@ def _load_all(changes: Sequence[Change]) -> list[JsonDocument]:
     return texts
 
 
-def _split(pointer: str, document: JsonDocument) -> Sequence[str]:
+def _split(pointer: str, refuse: _Refuse) -> Sequence[str]:
     if pointer and not pointer.startswith("/"):
         from shlex import quote
 
         written = pointer if "/" in pointer else pointer.replace(".", "/")
-        raise _refuse(pointer, "a JSON pointer begins with `/`", document.span(""), f"write `--set {quote(f'/{written}=...')}`")
+        raise refuse(pointer, "a JSON pointer begins with `/`", "", f"write `--set {quote(f'/{written}=...')}`")
     return split_pointer(pointer)
 
 
-def _put(value: Any, way: Sequence[str], depth: int, new: Any, document: JsonDocument) -> Any:
+def _put(value: Any, way: Sequence[str], depth: int, new: Any, refuse: _Refuse) -> Any:
     """Return `value` with `new` at the end of the path `way`.
 
     Containers along the path are copied, and all else is shared. Keys stay in code-point order.
@@ -249,17 +253,17 @@ def _put(value: Any, way: Sequence[str], depth: int, new: Any, document: JsonDoc
         return new
     part = way[depth]
     if isinstance(value, list):
-        at = _read_place(value, way, depth, document)
-        inner = _put(value[at] if at < len(value) else {}, way, depth + 1, new, document)
+        at = _read_place(value, way, depth, refuse)
+        inner = _put(value[at] if at < len(value) else {}, way, depth + 1, new, refuse)
         return [*value[:at], inner, *value[at + 1 :]]
     if isinstance(value, dict):
-        inner = _put(value.get(part, {}), way, depth + 1, new, document)
+        inner = _put(value.get(part, {}), way, depth + 1, new, refuse)
         return dict(sorted({**value, part: inner}.items()))
     above = join_pointer(way[:depth])
-    raise _refuse(join_pointer(way), f"`{above}` is neither a list nor a mapping", document.span(above), "set the whole value instead")
+    raise refuse(join_pointer(way), f"`{above}` is neither a list nor a mapping", above, "set the whole value instead")
 
 
-def _read_place(value: list[Any], way: Sequence[str], depth: int, document: JsonDocument) -> int:
+def _read_place(value: list[Any], way: Sequence[str], depth: int, refuse: _Refuse) -> int:
     part = way[depth]
     if part == "-":
         return len(value)
@@ -269,7 +273,7 @@ def _read_place(value: list[Any], way: Sequence[str], depth: int, document: Json
     above = join_pointer(way[:depth])
     last = f"; its elements are 0 to {len(value) - 1}" if len(value) > 1 else ""
     message = f"the list `{above}` has {count_noun(len(value), 'element')}, but none at `{part}`{last}"
-    raise _refuse(join_pointer(way), message, document.span(above), f"write `{above}/-` to append")
+    raise refuse(join_pointer(way), message, above, f"write `{above}/-` to append")
 
 
 def _settle(pointer: str, value: Any) -> str:
@@ -285,8 +289,8 @@ def _settle(pointer: str, value: Any) -> str:
     return settled
 
 
-def _refuse(pointer: str, why: str, span: Span, help: str) -> UsageError:
-    return UsageError([Diagnostic("PC0722", f"`--set {pointer}` leads nowhere: {why}", span, help)])
+def _refuse(document: JsonDocument, by: str, pointer: str, why: str, at: str, help: str) -> UsageError:
+    return UsageError([Diagnostic("PC0722", f"`{by} {pointer}` leads nowhere: {why}", document.span(at), help)])
 
 
 class _ChangedPlaces(JsonPlaces):

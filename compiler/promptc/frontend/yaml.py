@@ -199,6 +199,8 @@ class _YamlReader:
         span = self._event_span(event)
         self._count_name(span)
         found = self._anchors.get(event.anchor)
+        if found is None and any(each.key == "<<" and not each.wants_key for each in self._open):
+            found = (Node(None, span, self._folder), 1, 0)  # a merge key is refused already
         if found is None:
             inside = any(each.anchor == event.anchor for each in self._open)
             why = "is inside its own anchor" if inside else f"has no anchor `&{event.anchor}` before it"

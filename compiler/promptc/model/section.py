@@ -63,7 +63,7 @@ class Fence:
 
 @frozen
 class Window:
-    """How far back a section looks. A `last` that is an expression is clamped to `min + step - 1` .. `max`."""
+    """How far back a section looks. A `last` that is an expression is clamped to `least` .. `max`."""
 
     span: Span
     last: int | Expression
@@ -71,6 +71,11 @@ class Window:
     max: int | None = None
     step: int = 1
     whole: Literal["item", "group"] = "item"
+
+    @property
+    def least(self) -> int:
+        """The least `last` with which the window always holds `min` items, and is not empty if it moves by several."""
+        return max(self.min, 1 if self.step > 1 else 0) + self.step - 1
 
 
 @frozen

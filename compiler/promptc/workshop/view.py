@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from promptc.diag.findings import Diagnostic, PromptcError, Span, sort_diagnostics
 from promptc.diag.typed import Any
-from promptc.explain.items import Ladder, count_tokens_held, iter_ladders
+from promptc.explain.items import Ladder, count_tokens_held, describe_lack, iter_ladders
 from promptc.model.section import Ratio, Section, Step
 from promptc.passes.bind import find_cap
 from promptc.passes.fit.result import Applied, Fitted, FittedItem, FittedSection, LadderResult, Part
@@ -86,7 +86,7 @@ def describe_view(outcome: Outcome, known: Known, more: Sequence[Diagnostic] = (
         "exact": outline["counter"]["exact"],
         "budget": outline["budget"],
         "tokens": outcome.tokens,
-        "error": outline.get("error"),
+        "lack": describe_lack(fitted),
         "strain": _describe_strain(fitted, outline),
         "variants": outline["variants"],
         "patches": outline["patches"],

@@ -169,7 +169,7 @@ class Selecting:
         """The window begins at the lowest multiple of `step` from which on at most `last` remain; groups are numbered as they come."""
         last, step, least = window["last"], window.get("step", 1), window.get("min", 0)
         if isinstance(last, str):
-            last = min(max(evaluate(last, section.names), least + step - 1), window.get("max", 10**9))
+            last = min(max(evaluate(last, section.names), least + step - 1, step if step > 1 else 0), window.get("max", 10**9))
         numbers = {id(item): item.number for item in passing}
         counted = list(numbers.values())
         if window.get("whole") == "group":

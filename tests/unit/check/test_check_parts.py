@@ -73,6 +73,8 @@ def test_nothing_is_said_where_some_part_may_pass(tmp_path, content):
 
 def test_types_that_no_request_holds_are_told(tmp_path):
     assert [(one.code, "`film`" in one.message) for one in _check(tmp_path, _list(TEXT), ["text", "film"])] == [("PC0691", True)]
+    (found,) = _check(tmp_path, _list(TEXT), ["text", "tooluse"])
+    assert found.code == "PC0691" and found.help == "did you mean `tool_use`?"
     assert _check(tmp_path, _list(TEXT), ["output_text", "thinking", "redacted_thinking"]) == []
 
 

@@ -175,6 +175,15 @@ def test_a_finding_points_at_its_cap(tmp_path):
     assert excerpts(found, "PC0672") == ["c: 30}", "40}", "{chars: 500}"]
 
 
+@pytest.mark.parametrize("stage", ["window: {last: 30}", "limit: 30"])
+def test_a_source_that_is_no_list_is_one_finding(tmp_path, stage):
+    place = {"type": "object", "additionalProperties": False, "properties": {"x": {"type": "string"}}}
+    schema = {"type": "object", "required": ["place"], "properties": {"place": place}}
+    body = f"sections: [{{id: log, items: {{from: state.place, text: '{{{{ item }}}}', {stage}}}}}]"
+    found = lint(tmp_path, body, schema=schema, budget="90000")
+    assert [one.code for one in found if one.level != "note"] == ["PC0651"]
+
+
 def test_the_most_chunks(tmp_path):
     body = """
         indexes: {found: {from: state.notes, text: "{{ item.text }}"}}

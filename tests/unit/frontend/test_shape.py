@@ -63,6 +63,20 @@ def with_key(lines):
             (8, 46),
         ),
         (
+            in_section("items: {from: state.x, text: a, window: {first: 3}}"),
+            "PC0201",
+            "unknown key `first` in `window` of `items` of section `main`",
+            "write, for example, `last: 12`",
+            (8, 46),
+        ),
+        (
+            in_section("items: {from: state.x, text: a, group: {by: item.day, zzz: 3}}"),
+            "PC0201",
+            "unknown key `zzz` in `group` of `items` of section `main`",
+            "one more key is possible: `header`",
+            (8, 59),
+        ),
+        (
             in_section("items: {from: state.x, txt: a}"),
             "PC0201",
             "unknown key `txt` in `items` of section `main`",

@@ -482,3 +482,22 @@ def test_what_to_write_in_a_state(schema, value, help):
     loaded = load_state_schema(f'{{"properties": {{"a": {{"type": "{schema}"}}}}}}'.encode(), "s.json", Span("pack.yaml", 1, 1))
     (found,) = describe_state(loaded.schema, load_json(f'{{"a": {value}}}'.encode(), "state.json"), 10**6)
     assert found.code == "PC0302" and found.help.startswith(help) and bool(found.help) == bool(help)
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        ({"minLength": 5, "maxLength": 4}, "`minLength` is 5 and `maxLength` is 4: no string is both"),
+        ({"minItems": 1, "maxItems": 0}, "`minItems` is 1 and `maxItems` is 0: no list is both"),
+        ({"minimum": 0.5, "maximum": 0}, "`minimum` is 0.5 and `maximum` is 0: no number is both"),
+        ({"minProperties": 3, "maxProperties": 2}, "`minProperties` is 3 and `maxProperties` is 2: no object is both"),
+        ({"minLength": 4, "maxLength": 4}, None),
+        ({"minLength": 4, "maxItems": 3}, None),
+        ({"minItems": 4}, None),
+    ],
+)
+def test_limits_that_no_value_can_meet_are_a_warning(limits, message):
+    raw = json.dumps({"type": "object", "properties": {"a": limits}}).encode()
+    found = load_state_schema(raw, "s.json", SPAN).warnings
+    assert [one.message for one in found] == ([message] if message else [])
+    assert all((one.code, one.level) == ("PC0289", "warn") and one.help and one.span.line == 1 for one in found)

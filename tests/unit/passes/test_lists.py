@@ -35,6 +35,14 @@ def test_only_the_numbers_that_are_read_are_held_to_rise(tmp_path):
         pack.render({"log": [1, 2, 4, 3]})
 
 
+# contract 4.11
+@pytest.mark.parametrize("count", range(1, 9))
+def test_a_computed_window_that_moves_by_a_step_is_never_empty(tmp_path, count):
+    items = "from: state.log, number: item, text: '{{ item }}', window: {last: state.depth, step: 3}"
+    pack = load_small(tmp_path, f"sections: [{{id: log, items: {{{items}}}}}]\n")
+    assert pack.render({"log": [*range(count)], "depth": 0}).text.split() == [str(one) for one in range((count - 1) // 3 * 3, count)]
+
+
 # contract 4.7
 def test_a_hidden_item_keeps_its_place(tmp_path):
     body = "visible: not item.secret\nsections: [{id: log, items: {from: state.log, text: '{{ this.number }} {{ item.text }}'}}]\n"

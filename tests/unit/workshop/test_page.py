@@ -92,7 +92,7 @@ def test_a_cut_in_a_text_stands_where_it_was_made_in_units_of_scripts(make_bench
 def test_what_does_not_fit_is_shown_with_what_is_missing(make_bench):
     bench = make_bench(budget=5, pinned=True, notes=["A note that is much too long for so few tokens, and pinned."])
     view = see(bench)
-    assert view["tokens"] is None and view["error"]["missing"] > 0
+    assert view["tokens"] is None and view["lack"] == "`notes` is 10 tokens over its cap"
     assert [one["level"] for one in view["findings"]].count("error") == 1
 
 
@@ -114,7 +114,7 @@ def test_a_turn_behind_the_end_of_a_session_is_not_shown_as_the_turn_that_ended_
     (tmp_path / "talk/case.yaml").write_text(f"title: a session\nstates: [{', '.join(states)}]\n", encoding="utf-8")
     bench = Bench(str(tmp_path), (str(tmp_path / "talk"),))
     first, second, third = (see(bench, {"shown": one.id}) for one in bench.list_shown())
-    assert first["tokens"] and second["tokens"] is None and second["error"]
+    assert first["tokens"] and second["tokens"] is None and second["lack"]
     assert third["failed"] and third["findings"][0]["message"].endswith("#3` is not rendered: turn 2 does not fit")
     assert [one["id"] for one in bench.measure_session({"shown": bench.list_shown()[2].id})["turns"]] == [bench.list_shown()[0].id]
 

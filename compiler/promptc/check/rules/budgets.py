@@ -317,7 +317,7 @@ def _iter_window(section: Section, window: Window) -> Iterator[Diagnostic]:
         return
     if isinstance(window.last, int):
         yield from _iter_last(name, window, window.last)
-    elif window.max is not None and window.max - window.step + 1 < _count_least(window):
+    elif window.max is not None and window.max < window.least:
         yield _report_step(name, window, window.max, "max")
 
 
@@ -326,22 +326,16 @@ def _iter_last(name: str, window: Window, last: int) -> Iterator[Diagnostic]:
         yield Diagnostic("PC0607", f"{name} has `last: {last}` below its `min` of {window.min}", window.span, "raise `last`")
     elif window.max is not None and last > window.max:
         yield Diagnostic("PC0607", f"{name} has `last: {last}` above its `max` of {window.max}", window.span, "lower `last`")
-    elif last - window.step + 1 < _count_least(window):
+    elif last < window.least:
         yield _report_step(name, window, last, "last")
-
-
-def _count_least(window: Window) -> int:
-    """Return how many items a window must always hold: if it moves by a step, one, so that it is not empty whenever it moves."""
-    return max(window.min, 1) if window.step > 1 else window.min
 
 
 def _report_step(name: str, window: Window, most: int, key: str) -> Diagnostic:
     least = max(0, most - window.step + 1)
-    wanted = _count_least(window) + window.step - 1
     message = f"{name} moves by {window.step}, so with `{key}: {most}` it may hold as few as {least}, below its `min` of {window.min}"
     if not window.min:
         message = f"{name} moves by {window.step}, more than the {most} of its `{key}`: it may come out empty"
-    return Diagnostic("PC0607", message, window.span, f"raise `{key}` to {wanted}, or make `step` smaller")
+    return Diagnostic("PC0607", message, window.span, f"raise `{key}` to {window.least}, or make `step` smaller")
 
 
 def check_monotony(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:

@@ -11,7 +11,7 @@ from promptc.check.rules.budgets import PROVABLE, count, list_fences
 from promptc.check.schema_types import list_values
 from promptc.check.takes import SORTED
 from promptc.check.texts import UsedText
-from promptc.diag.findings import Diagnostic, Span, count_noun, join_names, suggest
+from promptc.diag.findings import Diagnostic, Span, count_noun, find_near, join_names, suggest
 from promptc.diag.frozen import frozen, replace
 from promptc.model.media import MEDIA_KINDS
 from promptc.model.pack import PackModel, Plan, has_reach, list_caps, list_state_reads
@@ -117,7 +117,11 @@ def _iter_idle_stages(items: Items, texts: SectionTexts) -> Iterator[_Idle]:
 
 
 def _count_source(items: Items, texts: SectionTexts) -> int | None:
-    return items.source.top if isinstance(items.source, Retrieve) else find_count(texts.kind(items.source))
+    if isinstance(items.source, Retrieve):
+        return items.source.top
+    kind = texts.kind(items.source)
+    # What is no list is a finding of its own.
+    return None if any(isinstance(one, MappingType | TextType) for one in list_members(kind)) else find_count(kind)
 
 
 def _judge_stage(what: str, cap: int, most: _Most, span: Span) -> Iterator[_Idle]:
@@ -503,7 +507,9 @@ def _judge_names(section: Section, message: MessageForm) -> Iterator[Diagnostic]
     for kind in message.parts:
         if read_part_kind(kind) not in PART_KINDS:
             what = f"`parts` of `{section.id}` names `{kind}`, which a request cannot contain: an item with one stops the render"
-            yield Diagnostic("PC0691", what, message.span, f"name only these kinds: {join_names(PART_KINDS)}", "warn")
+            near = find_near(kind, PART_KINDS)
+            help = f"did you mean `{near}`?" if near is not None else f"name only these kinds: {join_names(PART_KINDS)}"
+            yield Diagnostic("PC0691", what, message.span, help, "warn")
     for kind in message.parts:
         if kind not in HALVES or kind in message.passing:
             continue

@@ -20,10 +20,12 @@ _FEW = 6
 GUARDED = {"replace_hidden": "was replaced by U+FFFD", "escape": "was escaped", "keep": "was kept", "reject": "was rejected"}
 """What the guard does with a finding, by its policy."""
 
-_PIECE = re.compile(r"\x1b\[[0-9;]*m|[^\x1b]")
+_PIECE = re.compile(r"\x1b\[[0-9;]*m| %(?![^ ])|[^\x1b]")
+"""What a fold leaves whole: a colour, a per cent sign with the space before it, any other character."""
+
 _END = "\x1b[0m"
 _BREAK = re.compile(r"[\t\n\v\f\r]")
-_WORD = re.compile(r" +|[^ ]+")
+_WORD = re.compile(r" +|[^ ]+(?: %(?![^ ]))?")
 _FORMULA = ("=", "+", "-", "@")
 """The characters at the start of a cell that make spreadsheets evaluate it. Some skip spaces before them, or take their wide forms."""
 

@@ -27,7 +27,7 @@ from promptc.cli.views.drawing import (
 from promptc.diag.findings import show_plural, show_share
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.explain.items import Ladder, count_tokens_held, describe_reason, iter_ladders, list_items
+from promptc.explain.items import Ladder, count_tokens_held, describe_lack, describe_reason, iter_ladders, list_items
 from promptc.explain.slack import Slack
 from promptc.model.pack import MILLION
 from promptc.passes.bind import find_cap
@@ -50,9 +50,6 @@ text { fill: #f0f6fc } .d { fill: #9198a1 } .r { fill: #f85149 }
 }
 </style>"""
 WIDTH = 80
-_OVER_CAP = ("PC0530", "PC0531", "PC0535")
-"""The errors that say that a section or a pool is over its cap."""
-
 _NAME = 20
 _LEAST_BAR = 8
 
@@ -94,7 +91,7 @@ def _iter_head(outcome: Outcome, width: int, paint: Paint) -> Iterator[str]:
     shown = f"{report['format']} for {provider}" if provider else report["format"]
     yield f"{paint.apply(report['pack'], 'bold')} {report['version']} as {shown}, counted by {counter}"
     if tokens is None:
-        yield paint.apply(f"does not fit {show_plural(budget, 'token')}: {_describe_lack(outcome)}", "red")
+        yield paint.apply(f"does not fit {show_plural(budget, 'token')}: {describe_lack(outcome.fitted)}", "red")
     else:
         yield f"{show_count(tokens)} of {show_plural(budget, 'token')}, {show_percent(tokens, budget)}; {show_count(budget - tokens)} free"
     yield f"▕{paint.apply(render_bar(tokens or budget, 0, budget, width - 2).ljust(width - 2), 'green' if tokens is not None else 'red')}▏"
@@ -108,21 +105,6 @@ def _iter_head(outcome: Outcome, width: int, paint: Paint) -> Iterator[str]:
     if choices:
         yield f"variant {', '.join(choices)}"
     yield from (line for one in report.get("tries", ()) for line in wrap(f"tried: {escape_controls(one)}", width))
-
-
-def _describe_lack(outcome: Outcome) -> str:
-    """Return what a prompt that does not fit lacks: what is over its cap, which section has no content, or how much is missing."""
-    error = outcome.account["error"]
-    section, missing = error["section"], error["missing"]
-    name = section.removeprefix("pools.")
-    what = f"`{section}`" if name == section else f"the pool `{name}`"
-    if error["code"] in _OVER_CAP:
-        return f"{what} is {show_plural(missing, 'character' if outcome.fitted.counts_chars(section) else 'token')} over its cap"
-    if error["code"] == "PC0518":
-        return f"{what} is required, and no content of it is left"
-    if error["code"] == "PC0533":
-        return f"the strain tier fails for {what}"
-    return f"{show_plural(missing, 'token')} {'is' if missing == 1 else 'are'} missing"
 
 
 def _iter_cases(outcome: Outcome) -> Iterator[str]:

@@ -49,7 +49,7 @@ _LEAST = 5
 _NAMED = 4
 """The most names in one line of the cases that the same edit moved."""
 
-_MOST_HEAD = 2
+_MOST_HEAD = 3
 _SHARE = 5
 """The keys get at most one of this many lines of the screen; `?` lists all of them."""
 
@@ -439,7 +439,7 @@ def render_page(pending: PendingGolden, shown: Seen | str, place: ReviewPlace, s
 def lay_out(pending: PendingGolden, shown: Seen | str, place: ReviewPlace, screen: Screen) -> VerdictLayout:
     """Return the layout. A message takes room from the difference, and is cut in its middle if there is too little."""
     paint, width = screen.paint, screen.width
-    head = f"[{place.at}/{place.count}] {escape_controls(pending.case)}  {escape_controls(pending.path)}  {pending.status}"
+    head = f"[{place.at}/{place.count}] {escape_controls(pending.case)}  {pending.status}  {escape_controls(pending.path)}"
     top = (*fold_lines(paint.apply(head, "bold"), width)[: max(1, min(_MOST_HEAD, screen.height // _SHARE))], *_warn(shown, screen))
     keys = fold_lines(paint.apply(_KEYS.format(style=place.style), "dim"), width)[: max(1, screen.height // _SHARE)]
     said = [part for line in place.said.split("\n") for part in fold_lines(escape_controls(line), width)] if place.said else []

@@ -49,6 +49,12 @@ KEYWORDS: Mapping[str, str] = {
     "$vocabulary": BOOLEANS,
 }
 TYPE_NAMES = ("array", "boolean", "integer", "null", "number", "object", "string")
+_LIMITS = (
+    ("minLength", "maxLength", "string"),
+    ("minItems", "maxItems", "list"),
+    ("minimum", "maximum", "number"),
+    ("minProperties", "maxProperties", "object"),
+)
 IN_PLACE = ("not", "if", "then", "else")
 """Keywords whose schema applies to the same value; so do lists of schemas, `dependentSchemas` and the targets of references."""
 
@@ -77,21 +83,34 @@ Schema = Any
 
 
 def lint_offered(root: Schema) -> Iterator[Found]:
-    """Yield a warning (PC0289) for each name in `required` that `additionalProperties: false` forbids.
+    """Yield a warning (PC0289) for each name in `required` that `additionalProperties: false` forbids, and each minimum over its maximum.
 
-    No value is valid under such a schema. `root` must be well formed.
+    No value of its type is valid under such a schema. `root` must be well formed.
     """
     for pointer, schema in iter_schemas(root):
-        if not isinstance(schema, dict) or schema.get("additionalProperties") is not False or "patternProperties" in schema:
-            continue
-        declared = schema.get("properties", {})
-        for name in dict.fromkeys(schema.get("required", ())):
-            if name not in declared:
-                message = f"`required` names `{name}`, which `properties` does not declare and `additionalProperties: false` forbids"
-                near = find_near(name, declared, cutoff=0.7)
-                meant = f"did you mean `{near}`? Else " if near is not None else ""
-                help = f"{meant}declare `{name}` under `properties`, or remove it from `required`"
-                yield f"{pointer}/required", Diagnostic("PC0289", message, None, help, "warn")
+        if isinstance(schema, dict):
+            yield from _lint_required(pointer, schema)
+            yield from _lint_limits(pointer, schema)
+
+
+def _lint_required(pointer: str, schema: Mapping[str, Any]) -> Iterator[Found]:
+    if schema.get("additionalProperties") is not False or "patternProperties" in schema:
+        return
+    declared = schema.get("properties", {})
+    for name in dict.fromkeys(schema.get("required", ())):
+        if name not in declared:
+            message = f"`required` names `{name}`, which `properties` does not declare and `additionalProperties: false` forbids"
+            near = find_near(name, declared, cutoff=0.7)
+            meant = f"did you mean `{near}`? Else " if near is not None else ""
+            help = f"{meant}declare `{name}` under `properties`, or remove it from `required`"
+            yield f"{pointer}/required", Diagnostic("PC0289", message, None, help, "warn")
+
+
+def _lint_limits(pointer: str, schema: Mapping[str, Any]) -> Iterator[Found]:
+    for low, high, what in _LIMITS:
+        if low in schema and high in schema and schema[low] > schema[high]:
+            message = f"`{low}` is {show_value(schema[low])} and `{high}` is {show_value(schema[high])}: no {what} is both"
+            yield f"{pointer}/{low}", Diagnostic("PC0289", message, None, f"lower `{low}`, or raise `{high}`", "warn")
 
 
 def lint_schema(root: Schema) -> list[Found]:

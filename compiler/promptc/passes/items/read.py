@@ -425,7 +425,7 @@ class ItemReader:
         if isinstance(window.last, int):
             return window.last
         value = evaluate_count(window.last, self._names, f"`window.last` of `{self._section}`")
-        value = max(value, window.min + window.step - 1)
+        value = max(value, window.least)
         return min(value, window.max) if window.max is not None else value
 
     def _read_newest(self, window: Window, last: int) -> tuple[list[Read], int]:

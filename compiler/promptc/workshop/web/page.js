@@ -144,7 +144,7 @@ function drawHead() {
   const format = view.format === "text" ? "Text" : "Messages", kind = view.provider ? `${format} for ${view.provider}` : format;
   const counted = `${kind}, counted by ${view.counter}${view.exact ? "" : " (an estimate)"}`;
   at("total").textContent = view.tokens === null
-    ? `does not fit ${plural(view.budget, "token")}: ${count(view.error.missing)} missing. ${counted}`
+    ? `does not fit ${plural(view.budget, "token")}: ${view.lack}. ${counted}`
     : `${count(view.tokens)} of ${plural(view.budget, "token")}, ${percent(view.tokens, view.budget)} %. ${counted}`;
 }
 
