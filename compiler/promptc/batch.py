@@ -24,7 +24,7 @@ from zlib import crc32
 
 from promptc.api import Pack
 from promptc.cache import open_cache
-from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, UsageError
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, UsageError, show_reason
 from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import IO, Any, Literal
 from promptc.files.atomic import GrowingFile, finish_part, name_part, replace_file, replace_filled
@@ -443,7 +443,7 @@ class _Lines:
                     yield line
                 first = self._states.readline(MAX_STATE_BYTES + 1)
         except OSError as wrong:
-            raise DiskError([Diagnostic("PC0724", f"cannot read the states {self.name}: {wrong.strerror or wrong}")]) from wrong
+            raise DiskError([Diagnostic("PC0724", f"cannot read the states {self.name}: {show_reason(wrong)}")]) from wrong
 
     def _take_line(self, raw: bytes) -> StateLine:
         """Return a line, or the reason why it is not one. A line that is too long is read to its end, if it is near enough."""
@@ -698,7 +698,7 @@ def _explaining(batch: Batch) -> Iterator[None]:
     except OSError as wrong:
         is_full = wrong.errno in (errno.ENOSPC, errno.EDQUOT)
         help = "make room, then run the same command with `--resume`" if is_full else "name a file in a folder that exists"
-        raise DiskError([Diagnostic("PC0725", f"cannot write `{batch.output}`: {wrong.strerror or wrong}", help=help)]) from wrong
+        raise DiskError([Diagnostic("PC0725", f"cannot write `{batch.output}`: {show_reason(wrong)}", help=help)]) from wrong
 
 
 # --- record batches ---

@@ -12,7 +12,7 @@ from promptc.api import Pack
 from promptc.cache import Cache, open_cache
 from promptc.cli.options import RenderCommand, RenderRequest
 from promptc.cli.terminal import Reporter, read_stdin, show_json, write_stdout
-from promptc.diag.findings import Diagnostic, DiskError, UsageError, join_names, suggest
+from promptc.diag.findings import Diagnostic, DiskError, UsageError, join_names, show_reason, suggest
 from promptc.diag.typed import Any
 from promptc.files.reading import read_beginning, read_given
 from promptc.frontend.json import MAX_STATE_BYTES
@@ -175,6 +175,6 @@ def _read(name: str, shown: str, due: str, bound: int, read: Callable[[str, int]
     try:
         return read(name, bound)
     except (OSError, ValueError) as wrong:
-        reason = getattr(wrong, "strerror", None) or str(wrong)
+        reason = show_reason(wrong)
         help = f"name {due}, or `-` for standard input"
         raise DiskError([Diagnostic("PC0724", f"cannot read {shown}: {reason}", help=help)]) from wrong

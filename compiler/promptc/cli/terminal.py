@@ -15,7 +15,7 @@ import unicodedata
 from collections.abc import Iterable
 
 from promptc.cli.options import Settings
-from promptc.diag.findings import Diagnostic, DiskError, Level, Span
+from promptc.diag.findings import Diagnostic, DiskError, Level, Span, show_reason
 from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import IO, Any, Literal, TextIO
 
@@ -83,7 +83,7 @@ def write_stdout(data: bytes) -> None:
         _discard(sys.stdout)
     except OSError as wrong:
         _discard(sys.stdout)
-        raise DiskError([Diagnostic("PC0725", f"cannot write to standard output: {wrong.strerror or wrong}")]) from wrong
+        raise DiskError([Diagnostic("PC0725", f"cannot write to standard output: {show_reason(wrong)}")]) from wrong
 
 
 def show_text(text: str) -> None:
@@ -114,7 +114,7 @@ def read_stdin() -> bytes:
             raise OSError(0, f"it has more than {MAX_STDIN:,} bytes")
         return content
     except OSError as wrong:
-        raise DiskError([Diagnostic("PC0724", f"cannot read standard input: {wrong.strerror or wrong}")]) from wrong
+        raise DiskError([Diagnostic("PC0724", f"cannot read standard input: {show_reason(wrong)}")]) from wrong
 
 
 def discard_output() -> None:

@@ -177,6 +177,11 @@ def show_share(share: int) -> str:
     return f"{whole}.{rest:04d}".rstrip("0").rstrip(".") + " %"
 
 
+def show_reason(wrong: Exception) -> str:
+    """Return why a call of the system failed, without the number and the path of the error."""
+    return getattr(wrong, "strerror", None) or str(wrong)
+
+
 def suggest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
     """Return `did you mean \\`x\\`?` for the nearest known word, or else the help of `offer_names` if there are few, or else nothing.
 

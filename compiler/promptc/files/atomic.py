@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from promptc.diag.findings import Diagnostic, DiskError
+from promptc.diag.findings import Diagnostic, DiskError, show_reason
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import IO
 from promptc.files.lock import is_at, lock_file
@@ -56,7 +56,7 @@ def write_folder(folder: Path, files: Mapping[str, bytes], *, force: bool) -> No
             return
         _make(folder, files)
     except OSError as wrong:
-        reason = wrong.strerror or str(wrong)
+        reason = show_reason(wrong)
         raise DiskError(
             [Diagnostic("PC0725", f"cannot write `{folder}`: {reason}", help="name a folder inside a folder that exists")]
         ) from wrong
@@ -84,7 +84,7 @@ def write_file(name: str, data: bytes, *, mode: int = 0o666) -> None:
         path = Path(os.path.realpath(given))
         replace_file(path, data, like=path if path.exists() else None, mode=mode)
     except (OSError, ValueError) as wrong:
-        reason = getattr(wrong, "strerror", None) or str(wrong)
+        reason = show_reason(wrong)
         raise DiskError([Diagnostic("PC0725", f"cannot write `{name}`: {reason}", help="name a file in a folder that exists")]) from wrong
 
 

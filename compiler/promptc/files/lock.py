@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
 
-from promptc.diag.findings import Diagnostic, DiskError
+from promptc.diag.findings import Diagnostic, DiskError, show_reason
 from promptc.files.reading import AnyPath
 
 _FIRST_PAUSE = 0.0005
@@ -64,7 +64,7 @@ def _open(path: Path, shown: str) -> int:
             opened = os.open(path, os.O_RDONLY | flags)
         is_file = stat.S_ISREG(os.fstat(opened).st_mode)
     except (OSError, ValueError) as wrong:
-        raise _explain(shown, getattr(wrong, "strerror", None) or str(wrong)) from wrong
+        raise _explain(shown, show_reason(wrong)) from wrong
     if not is_file:
         _close(opened)
         raise _explain(shown, "it is not a regular file")
@@ -93,7 +93,7 @@ def _try(opened: int, shown: str) -> bool:
     try:
         return lock_file(opened)
     except OSError as wrong:
-        raise _explain(shown, f"the file system has no locks: {wrong.strerror or wrong}") from wrong
+        raise _explain(shown, f"the file system has no locks: {show_reason(wrong)}") from wrong
 
 
 def lock_file(opened: int) -> bool:

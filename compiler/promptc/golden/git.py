@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
+from promptc.diag.findings import show_reason
 from promptc.diag.frozen import frozen
 from promptc.files.reading import read_file, read_mode, read_opened
 
@@ -154,7 +155,7 @@ def run_git(folder: str, *arguments: str, given: bytes = b"") -> bytes:
         _stuck.add(root)
         raise GitError(str(wrong), help=_SLOW) from wrong
     except (OSError, ValueError) as wrong:
-        reason = getattr(wrong, "strerror", None) or str(wrong)
+        reason = show_reason(wrong)
         raise GitError(f"git cannot be run: {reason}", is_missing=isinstance(wrong, FileNotFoundError)) from wrong
     finally:
         taken = time.monotonic() - begun
@@ -300,7 +301,7 @@ def _read_line(path: str) -> str | None:
     try:
         line = os.fsdecode(read_file(path, _LINE)).rstrip("\r\n")
     except OSError as wrong:
-        raise GitError(f"`{os.path.basename(path)}` cannot be read: {wrong.strerror or wrong}", help=_OWN) from wrong
+        raise GitError(f"`{os.path.basename(path)}` cannot be read: {show_reason(wrong)}", help=_OWN) from wrong
     if "\0" in line:
         raise GitError(f"`{os.path.basename(path)}` holds a NUL character, which is in no path", help=_ABSENT)
     return line
@@ -311,7 +312,7 @@ def _check_head(own: str) -> None:
     try:
         head = read_file(os.path.join(own, "HEAD"), _LINE)
     except OSError as wrong:
-        raise GitError(f"`.git/HEAD` is not a regular file: {wrong.strerror or wrong}", help=_ABSENT) from wrong
+        raise GitError(f"`.git/HEAD` is not a regular file: {show_reason(wrong)}", help=_ABSENT) from wrong
     if not _HEAD.match(head):
         raise GitError("`.git` is not a repository: its `HEAD` names no branch and no commit", help=_ABSENT)
 
@@ -370,7 +371,7 @@ def _check_includes(name: str, place: str, until: float) -> None:
         except (FileNotFoundError, NotADirectoryError):
             continue  # git goes on without it
         except (OSError, ValueError) as wrong:
-            reason = getattr(wrong, "strerror", None) or str(wrong)
+            reason = show_reason(wrong)
             why = f"the configuration of {_spell(name)} includes `{path[:_SHOWN]}`, which cannot be read: {reason}"
             raise GitError(why, help=_INCLUDED) from wrong
         found = _list_included(path, until) if _INCLUDE.search(written) else []

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 
-from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Source, Span, UsageError, fail, shorten, suggest
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Source, Span, UsageError, fail, shorten, show_reason, suggest
 from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Any
 from promptc.files.reading import decode_text, read_given
@@ -164,7 +164,7 @@ def load_models(file: str | None = None) -> ModelTable:
     try:
         text = decode_text(read_given(file, MOST_BYTES), file)
     except (OSError, ValueError) as wrong:
-        reason = getattr(wrong, "strerror", None) or str(wrong)
+        reason = show_reason(wrong)
         message = f"cannot read the table of models {file}: {reason}"
         raise DiskError([Diagnostic("PC0724", message, help="name a TOML file, such as `--models models.toml`")]) from wrong
     own = _read_table(text, file)

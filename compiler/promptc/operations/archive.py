@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from promptc.diag.findings import Diagnostic, DiskError
+from promptc.diag.findings import Diagnostic, DiskError, show_reason
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.files.atomic import replace_file, sync_folder
@@ -53,7 +53,7 @@ def write_archive(folder: Path, archived: Archived, *, like: Path | None, wait: 
         with hold_lock(folder / ".lock", wait=wait, purpose=archived.operation, shown=str(folder)):
             return _write(path, data, like)
     except OSError as wrong:
-        message = f"cannot write the archive `{path}`: {wrong.strerror or wrong}"
+        message = f"cannot write the archive `{path}`: {show_reason(wrong)}"
         raise DiskError(
             [Diagnostic("PC0824", message, help="name another folder with `--archive DIR`; the state was not changed")]
         ) from wrong
@@ -130,7 +130,7 @@ def read_archive(path: Path) -> Archived:
     try:
         data = read_file(path, MAX_ARCHIVE_BYTES)
     except (OSError, ValueError) as wrong:
-        reason = getattr(wrong, "strerror", None) or str(wrong)
+        reason = show_reason(wrong)
         raise DiskError(
             [Diagnostic("PC0724", f"cannot read the archive {path}: {reason}", help="name a file that `apply` wrote")]
         ) from wrong
@@ -222,7 +222,7 @@ def list_archives(folder: Path) -> tuple[Path, ...]:
     except FileNotFoundError:
         return ()
     except OSError as wrong:
-        message = f"cannot read the archives in {folder}: {wrong.strerror or wrong}"
+        message = f"cannot read the archives in {folder}: {show_reason(wrong)}"
         raise DiskError([Diagnostic("PC0724", message, help="name the folder: `--archive DIR`")]) from wrong
     return tuple([path for _, path in sorted(files)])
 

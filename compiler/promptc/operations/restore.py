@@ -19,7 +19,7 @@ from copy import deepcopy
 from itertools import pairwise
 from pathlib import Path
 
-from promptc.diag.findings import Diagnostic, DiskError, PromptcError, fail
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, fail, show_reason
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.files.atomic import replace_file
@@ -467,7 +467,7 @@ def write_note(path: Path, pending: PendingNote) -> None:
     try:
         _write(path, both)
     except OSError as wrong:
-        message = f"cannot write `{note_path(path)}`, which notes what is archived: {wrong.strerror or wrong}"
+        message = f"cannot write `{note_path(path)}`, which notes what is archived: {show_reason(wrong)}"
         help = "make room, or name a folder that can be written to; the state was not changed"
         raise DiskError([Diagnostic("PC0824", message, help=help)]) from wrong
 

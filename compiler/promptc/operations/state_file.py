@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from promptc.diag.findings import Diagnostic, DiskError
+from promptc.diag.findings import Diagnostic, DiskError, show_reason
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.files.atomic import replace_file
@@ -111,7 +111,7 @@ def _read(path: Path, name: str) -> bytes:
     try:
         return read_file(path, MAX_STATE_BYTES)
     except OSError as wrong:
-        message = f"cannot read the state `{name}`: {wrong.strerror or wrong}"
+        message = f"cannot read the state `{name}`: {show_reason(wrong)}"
         raise DiskError([Diagnostic("PC0724", message, help="name a JSON file that can be read")]) from wrong
 
 
@@ -129,7 +129,7 @@ def write_state(path: Path, data: bytes, *, read: bytes, shown: str) -> None:
     try:
         replace_file(path, data, like=path, check=check)
     except OSError as wrong:
-        message = f"cannot write the state `{shown}`: {wrong.strerror or wrong}"
+        message = f"cannot write the state `{shown}`: {show_reason(wrong)}"
         help = "make room, or make the file and its folder writable, and repeat the operation; the old state is intact"
         raise DiskError([Diagnostic("PC0823", message, help=help)]) from wrong
 
@@ -157,7 +157,7 @@ def _check(name: str, path: Path) -> None:
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError) as wrong:
-        reason = getattr(wrong, "strerror", None) or str(wrong)
+        reason = show_reason(wrong)
         help = "name a JSON file, or `-` for standard input"
         raise DiskError([Diagnostic("PC0724", f"cannot read the state `{name}`: {reason}", help=help)]) from wrong
     if stat.S_ISDIR(mode):

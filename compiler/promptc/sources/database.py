@@ -19,7 +19,7 @@ from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
 
-from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, show_reason
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any, Protocol
 from promptc.files.reading import TooLongError, read_beginning, read_file, read_mode, read_stamp
@@ -258,7 +258,7 @@ def _open_still(address: Address, span: Span | None) -> StillFile:
             [Diagnostic("PC0162", f"{name} is changed all the time", span, "try again when the other program has finished")]
         ) from None
     except OSError as wrong:
-        message = f"{name} cannot be read, or copied: {wrong.strerror or wrong}"
+        message = f"{name} cannot be read, or copied: {show_reason(wrong)}"
         raise DiskError([Diagnostic("PC0168", message, span, "check the permissions, and the space for temporary files")]) from None
     return _open_place(place)
 

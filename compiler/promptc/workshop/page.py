@@ -17,7 +17,7 @@ from shlex import quote
 from promptc.api import Pack
 from promptc.cache import Cache
 from promptc.compare import compare_sides, read_side
-from promptc.diag.findings import Diagnostic, DiskError, PromptcError, UsageError
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, UsageError, show_reason
 from promptc.diag.frozen import as_plain, frozen, replace
 from promptc.diag.typed import Any, TypeVar
 from promptc.economy import account_turns, find_break, read_request
@@ -437,7 +437,7 @@ def _read_state(path: str, shown: str) -> bytes:
     try:
         return read_given(path, MAX_STATE_BYTES)
     except (OSError, ValueError) as wrong:
-        reason = getattr(wrong, "strerror", None) or str(wrong)
+        reason = show_reason(wrong)
         raise DiskError([Diagnostic("PC0724", f"cannot read the state `{shown}`: {reason}", help="name a JSON file")]) from wrong
 
 

@@ -24,7 +24,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from promptc.diag.findings import Diagnostic, DiskError, PromptcError
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, show_reason
 from promptc.diag.typed import Any
 from promptc.files.reading import Look, is_still
 from promptc.golden.verdicts.pending import accept_golden, reject_golden
@@ -281,6 +281,6 @@ def _open_socket(port: int) -> socket.socket:
         found.listen()
     except OSError as wrong:
         found.close()
-        why = f"the port {port} of this machine cannot be served: {wrong.strerror or wrong}"
+        why = f"the port {port} of this machine cannot be served: {show_reason(wrong)}"
         raise DiskError([Diagnostic("PC0723", why, help="leave `--port` out, and a free one is taken")]) from None
     return found

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from promptc.api import Pack
-from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, UsageError, shorten
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, UsageError, shorten, show_reason
 from promptc.diag.frozen import frozen
 from promptc.files.atomic import replace_file
 from promptc.files.reading import read_file
@@ -76,7 +76,7 @@ def replace_still(name: str, before: bytes, after: bytes) -> None:
         replace_file(name, after, like=name, check=check)
     except OSError as wrong:
         help = "run the command again"
-        raise DiskError([Diagnostic("PC0725", f"cannot write `{name}`: {wrong.strerror or wrong}", help=help)]) from wrong
+        raise DiskError([Diagnostic("PC0725", f"cannot write `{name}`: {show_reason(wrong)}", help=help)]) from wrong
 
 
 def list_line_starts(text: str) -> list[int]:

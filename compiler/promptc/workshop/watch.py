@@ -13,7 +13,7 @@ from pathlib import Path
 
 from watchfiles import watch
 
-from promptc.diag.findings import Diagnostic, DiskError
+from promptc.diag.findings import Diagnostic, DiskError, show_reason
 from promptc.files.reading import Look, is_still, list_stamps
 
 _DEBOUNCE, _STEP, _LOOK = 200, 20, 100
@@ -63,7 +63,7 @@ def wait_for_change(looks: Sequence[Look]) -> list[str]:
         except FileNotFoundError:
             continue
         except OSError as wrong:
-            message = f"the files cannot be watched: {wrong.strerror or wrong}"
+            message = f"the files cannot be watched: {show_reason(wrong)}"
             help = "end other programs that watch files, or raise the limit of the system"
             raise DiskError([Diagnostic("PC0739", message, help=help)]) from None
 

@@ -15,7 +15,7 @@ from promptc.cli.interaction import Progress
 from promptc.cli.options import NO_CACHE, RenderRequest
 from promptc.cli.request import STDIN
 from promptc.cli.terminal import Reporter, escape_controls
-from promptc.diag.findings import Diagnostic, DiskError, UsageError, show_plural
+from promptc.diag.findings import Diagnostic, DiskError, UsageError, show_plural, show_reason
 from promptc.diag.typed import IO
 from promptc.files.reading import follow_link, open_given
 from promptc.workers import count_processors
@@ -158,7 +158,7 @@ def open_states(name: str) -> Iterator[IO[bytes]]:
     try:
         opened = open_given(name)
     except (OSError, ValueError) as wrong:
-        reason = getattr(wrong, "strerror", None) or str(wrong)
+        reason = show_reason(wrong)
         help = "name a file of JSON lines, or `-` for standard input"
         raise DiskError([Diagnostic("PC0724", f"cannot read the states {name}: {reason}", help=help)]) from wrong
     with opened:

@@ -13,7 +13,18 @@ from promptc.cli.group import PACK, Command
 from promptc.cli.request import read_bytes
 from promptc.cli.terminal import PLAIN, Paint, Reporter, clip_cells, escape_controls, read_width, show_text
 from promptc.cli.views.drawing import Cell, render_bar, render_table, show_count, show_ratio, wrap
-from promptc.diag.findings import Diagnostic, PromptcError, Span, UsageError, join_names, shorten, show_plural, show_share, suggest
+from promptc.diag.findings import (
+    Diagnostic,
+    PromptcError,
+    Span,
+    UsageError,
+    join_names,
+    shorten,
+    show_plural,
+    show_reason,
+    show_share,
+    suggest,
+)
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.files.atomic import write_file
@@ -229,7 +240,7 @@ class _LineReader:
         try:
             content = read_inside(self._folder, path, _MOST_REPORT)
         except (OSError, ValueError) as error:
-            raise _NoPairError(f"`{shown}` cannot be read: {getattr(error, 'strerror', None) or error}") from None
+            raise _NoPairError(f"`{shown}` cannot be read: {show_reason(error)}") from None
         return _load_object(content, f"`{shown}`")
 
     def _check_report(self, report: Mapping[str, Any]) -> _Facts:

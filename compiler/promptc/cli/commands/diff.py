@@ -21,7 +21,7 @@ from promptc.cli.terminal import Reporter, read_stdin, read_width
 from promptc.cli.views.difference import STYLES, DifferenceStyle, render_difference, render_stat
 from promptc.cli.views.drawing import Page
 from promptc.compare import Side, compare_sides, is_messages, read_json, read_report, read_side
-from promptc.diag.findings import Diagnostic, DiskError, FitError, UsageError
+from promptc.diag.findings import Diagnostic, DiskError, FitError, UsageError, show_reason
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, Literal
 from promptc.frontend.json import MAX_STATE_BYTES
@@ -253,7 +253,7 @@ def extract_revision(revision: str) -> Iterator[Path]:
             kept = {path: one for path, one in found.items() if is_inside(path) and 0 <= one.size <= MAX_STATE_BYTES}
             _write_files(Path(folder), kept, read_blobs(here, [one.identity for one in kept.values()]))
         except (GitError, OSError, ValueError) as wrong:
-            why, help = getattr(wrong, "strerror", None) or str(wrong), getattr(wrong, "help", "")
+            why, help = show_reason(wrong), getattr(wrong, "help", "")
             message = f"the files of the revision `{revision}` cannot be written out: {why}"
             raise DiskError([Diagnostic("PC0742", message, help=help)]) from wrong
         yield Path(folder)

@@ -14,7 +14,7 @@ from promptc.cli.interaction import Progress
 from promptc.cli.options import RenderRequest
 from promptc.cli.request import load_state_file
 from promptc.cli.terminal import Paint, Reporter, escape_controls, show_json, show_text, write_stdout
-from promptc.diag.findings import Diagnostic, DiskError, UsageError, show_plural, suggest
+from promptc.diag.findings import Diagnostic, DiskError, UsageError, show_plural, show_reason, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.explain.items import WHYS
@@ -366,7 +366,7 @@ def _read(name: str, what: str = "the queries", help: str = "name a TSV file") -
     try:
         return read_given(name, _LONGEST)
     except (OSError, ValueError) as wrong:
-        reason = getattr(wrong, "strerror", None) or str(wrong)
+        reason = show_reason(wrong)
         raise DiskError([Diagnostic("PC0724", f"cannot read {what} {name}: {reason}", help=help)]) from wrong
 
 

@@ -17,7 +17,7 @@ from promptc.cli.options import MODELS, MOOD, PATCH, VARIANT, make_request
 from promptc.cli.shell import CaseShell
 from promptc.cli.terminal import Reporter, escape_controls, show_json, show_text, write_stdout
 from promptc.cli.views.drawing import show_count
-from promptc.diag.findings import FAMILIES, Code, Diagnostic, DiskError, UsageError, load_codes, shorten, suggest
+from promptc.diag.findings import FAMILIES, Code, Diagnostic, DiskError, UsageError, load_codes, shorten, show_reason, suggest
 from promptc.diag.frozen import as_plain
 from promptc.diag.typed import Any
 from promptc.files.atomic import write_file
@@ -208,7 +208,7 @@ def _read_template(template: str, name: str) -> dict[str, bytes]:
                     files[path.relative_to(home).as_posix()] = path.read_bytes()
         manifest = files.pop(MANIFEST).replace(f"\nname: {template}\n".encode(), f"\nname: {name}\n".encode())
     except (OSError, KeyError) as wrong:
-        reason = f"{wrong.strerror or wrong}" if isinstance(wrong, OSError) else f"it has no {MANIFEST}"
+        reason = show_reason(wrong) if isinstance(wrong, OSError) else f"it has no {MANIFEST}"
         help = "reinstall promptc"
         raise DiskError([Diagnostic("PC0724", f"cannot read the shipped template `{template}`: {reason}", help=help)]) from wrong
     schemas = {f"{kind}.schema.json": read_shipped_schema(kind) for kind in ("pack", "case")}
@@ -219,7 +219,7 @@ def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as wrong:
-        reason = wrong.strerror or str(wrong)
+        reason = show_reason(wrong)
         raise DiskError([Diagnostic("PC0725", f"cannot make the folder `{folder}`: {reason}")]) from wrong
 
 
@@ -256,7 +256,7 @@ def read_shipped_schema(kind: str) -> bytes:
     try:
         return name_shipped("schemas", name).read_bytes()
     except OSError as wrong:
-        reason = wrong.strerror or str(wrong)
+        reason = show_reason(wrong)
         raise DiskError([Diagnostic("PC0724", f"cannot read {name}: {reason}", help="reinstall promptc")]) from wrong
 
 

@@ -24,7 +24,7 @@ from promptc.cli.terminal import Paint, Reporter, escape_controls, show_json, sh
 from promptc.cli.views.difference import STYLES
 from promptc.cli.views.drawing import render_table
 from promptc.cli.views.verdict import HELP, ReviewPlace, Screen, lay_out, name_alike, render_page
-from promptc.diag.findings import Diagnostic, DiskError, PromptcError, UsageError, fail, show_plural, suggest
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, UsageError, fail, show_plural, show_reason, suggest
 from promptc.diag.frozen import replace
 from promptc.golden.cases.case import PENDING
 from promptc.golden.cases.confine import choose_root, show_path
@@ -210,7 +210,7 @@ def _remove(one: Verdict, refused: list[Diagnostic]) -> bool:
     try:
         Path(one.root, one.file).unlink()
     except OSError as wrong:
-        refused.append(Diagnostic("PC0945", f"cannot remove {_show(one)}: {wrong.strerror or wrong}"))
+        refused.append(Diagnostic("PC0945", f"cannot remove {_show(one)}: {show_reason(wrong)}"))
         return False
     return True
 

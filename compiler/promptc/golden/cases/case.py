@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from promptc.diag.findings import Diagnostic, PromptcError, Span, fail
+from promptc.diag.findings import Diagnostic, PromptcError, Span, fail, show_reason
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any, Literal
 from promptc.files.reading import IrregularError, LinkError, TooLongError, read_file
@@ -218,7 +218,7 @@ def read_plain(path: str, shown: str, limit: int, span: Span | None = None) -> b
 
 def refuse_reading(shown: str, wrong: OSError, span: Span | None = None) -> CaseError:
     """Return the error for a file that exists but cannot be read."""
-    return fail_case("PC0903", f"cannot read `{shown}`: {wrong.strerror or wrong}", span)
+    return fail_case("PC0903", f"cannot read `{shown}`: {show_reason(wrong)}", span)
 
 
 def fail_case(code: str, message: str, span: Span | None = None, *, help: str = "") -> CaseError:

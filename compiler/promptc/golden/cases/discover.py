@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 
-from promptc.diag.findings import Diagnostic, DiskError, PromptcError, UsageError, suggest
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, UsageError, show_reason, suggest
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
 from promptc.frontend.shape import check_case_shape
@@ -233,7 +233,7 @@ def _walk(folder: str) -> Iterator[CaseFolder]:
                 elif not name.startswith(".") and name not in _PASSED_OVER and entry.is_dir(follow_symlinks=False):
                     inner.append(name)
     except OSError as wrong:
-        yield CaseFolder(folder, (), is_case=False, wrong=wrong.strerror or str(wrong))
+        yield CaseFolder(folder, (), is_case=False, wrong=show_reason(wrong))
         return
     if is_case or goldens or any(name.lower() in _SLIPS for name in misnamed):
         yield CaseFolder(folder, tuple(sorted(goldens)), is_case, min(misnamed, default=""))

@@ -16,7 +16,7 @@ from time import perf_counter_ns
 
 from promptc.cache import Cache
 from promptc.compare import is_messages, is_text, read_json
-from promptc.diag.findings import Diagnostic, Level, PromptcError
+from promptc.diag.findings import Diagnostic, Level, PromptcError, show_reason
 from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Any, Literal
 from promptc.files.reading import read_file
@@ -109,9 +109,7 @@ def judge_loaded(case: Case, place: CaseFolder, resources: SuiteResources, shell
     except PromptcError as error:
         verdict = _tell(case, "broken", findings=error.diagnostics)
     except OSError as wrong:
-        verdict = _tell(
-            case, "broken", findings=(Diagnostic("PC0903", f"the case cannot be run: {wrong.strerror or wrong}", case.node.span),)
-        )
+        verdict = _tell(case, "broken", findings=(Diagnostic("PC0903", f"the case cannot be run: {show_reason(wrong)}", case.node.span),))
     return replace(verdict, microseconds=(perf_counter_ns() - begun) // 1000)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from promptc.compare import Difference, has, is_count, is_list, is_text, or_none, read_json
-from promptc.diag.findings import Diagnostic, DiskError, Span
+from promptc.diag.findings import Diagnostic, DiskError, Span, show_reason
 from promptc.diag.frozen import as_plain, field, frozen, replace
 from promptc.diag.typed import Any, Literal
 from promptc.files.atomic import replace_file, replace_remade
@@ -117,7 +117,7 @@ def write_pending(case: Case, differences: Sequence[GoldenDifference], inputs: b
         try:
             replace_remade(path, content)
         except OSError as wrong:
-            shown, reason = show_path(path, case.root), wrong.strerror or str(wrong)
+            shown, reason = show_path(path, case.root), show_reason(wrong)
             findings[name] = Diagnostic("PC0903", f"the pending golden `{shown}` cannot be written: {reason}", help=_WRITE_HELP)
     pended = (one if f"{_name(one)}{PENDING}" in findings else replace(one, pending=f"{one.path}{PENDING}") for one in differences)
     return Pended(tuple(pended), tuple(findings.values()))
@@ -198,7 +198,7 @@ def _read(pending: PendingGolden, name: str) -> bytes | None:
     except (FileNotFoundError, IrregularError, LinkError):
         return None
     except OSError as wrong:
-        raise DiskError([Diagnostic("PC0945", f"cannot read {pending.path}: {wrong.strerror or wrong}")]) from wrong
+        raise DiskError([Diagnostic("PC0945", f"cannot read {pending.path}: {show_reason(wrong)}")]) from wrong
 
 
 def list_stale(pending: PendingGolden) -> tuple[str, ...]:
@@ -265,7 +265,7 @@ def _telling(verb: str, pending: PendingGolden) -> Iterator[None]:
     try:
         yield
     except OSError as wrong:
-        reason = wrong.strerror or str(wrong)
+        reason = show_reason(wrong)
         help = _LINK_HELP if isinstance(wrong, LinkError) else _SETTLE_HELP
         raise DiskError([Diagnostic("PC0945", f"cannot {verb} {pending.path}: {reason}", help=help)]) from wrong
 

@@ -16,7 +16,7 @@ from operator import le
 from pathlib import Path
 from shlex import quote
 
-from promptc.diag.findings import Diagnostic, DiskError, Span, show_value
+from promptc.diag.findings import Diagnostic, DiskError, Span, show_reason, show_value
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.files.atomic import fill_folder, make_folder_beside, replace_file
@@ -179,7 +179,7 @@ def _read_manifest(place: IndexPlace) -> Mapping[str, Any]:
             [Diagnostic("PC0190", f"the index `{place.name}` has not been built: `{place.folder}` has no index", place.span, _run(place))]
         ) from None
     except OSError as error:
-        raise _refuse("PC0193", f"`{MANIFEST}` cannot be read: {error.strerror or error}", place) from error
+        raise _refuse("PC0193", f"`{MANIFEST}` cannot be read: {show_reason(error)}", place) from error
     try:
         manifest = json.loads(content)
         digest = digest_manifest(manifest) if isinstance(manifest, dict) else ""
@@ -207,7 +207,7 @@ def _read(place: IndexPlace, manifest: Mapping[str, Any]) -> BuiltIndex:
     except FileNotFoundError:
         raise
     except OSError as error:
-        raise _refuse("PC0193", f"a file cannot be read: {error.strerror or error}", place) from error
+        raise _refuse("PC0193", f"a file cannot be read: {show_reason(error)}", place) from error
     except (LookupError, TypeError, ValueError, AttributeError, RecursionError, OverflowError):
         raise _refuse("PC0193", f"`{MANIFEST}` and its files do not belong together", place) from None
     return built
@@ -335,7 +335,7 @@ def write_index(folder: Path, built: BuiltIndex, span: Span | None = None) -> st
         replace_file(folder / MANIFEST, text.encode())
         _remove_others(folder, generation)
     except OSError as error:
-        message = f"cannot write the index to `{folder}`: {error.strerror or error}"
+        message = f"cannot write the index to `{folder}`: {show_reason(error)}"
         raise DiskError(
             [Diagnostic("PC0198", message, span, "free some space, allow writing to the folder, or name another `path`")]
         ) from error
