@@ -623,3 +623,8 @@ def test_very_many_edits_of_lines_end_in_one_with_the_rest() -> None:
     assert time.process_time() - begun < 5
     assert len(changes) == 201 and changes[199].what == "k399: 399 → 400" and put_back(new, changes) == old
     assert put_back(new, changes[:200]) == "".join(old.splitlines(keepends=True)[:401] + new.splitlines(keepends=True)[401:])
+
+
+def test_a_change_of_lines_is_placed_at_the_first_character_that_differs() -> None:
+    (change,) = list_line_changes("notes.txt", "one\nabcd\n", "one\nabXd\n")
+    assert (change.line, change.column) == (2, 3)

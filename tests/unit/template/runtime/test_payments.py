@@ -152,8 +152,9 @@ QUADRATIC = {
 
 @pytest.mark.parametrize("work", QUADRATIC.values(), ids=QUADRATIC)
 def test_what_grows_with_the_square_is_paid_with_the_square(work):
-    small, large = count_steps(lambda run: work(run, 200)), count_steps(lambda run: work(run, 800))
-    assert large >= 9 * small or large >= 800 * 800 >> 10
+    """Four times the size costs more than four times as much, by a share of the square: a large price for each character is not enough."""
+    small, large = count_steps(lambda run: work(run, 800)), count_steps(lambda run: work(run, 3200))
+    assert large - 4 * small >= 800 * 800 >> 8
 
 
 @pytest.mark.parametrize(
