@@ -80,3 +80,16 @@ def test_a_bare_id_goes_on_where_the_ladder_stopped(tmp_path):
     told = [(cut["ladder"], cut["rule"], cut["items"]) for cut in outcome.report["cuts"]]
     assert told == [("log", "recap", ["0", "1", "2"]), ("pools.room", "evict", ["3"]), ("truncate", "evict", ["4"])]
     assert outcome.emitted.text == "…\nitem 5.\n"
+
+
+@pytest.mark.parametrize("total", [12, 17])
+def test_what_a_step_undoes_is_as_it_was_also_in_the_report(tmp_path, total):
+    """The longer form replaces nothing, so the report says nothing of it, and no later step finds it in place."""
+    forms = [{"text": "{{ item }}"}, {"text": "{{ item }} and this form is longer than the other one"}]
+    section = {"items": {"from": "state.list", "forms": forms}, "overflow": [{"shorten": {}}, {"evict": {}}]}
+    state = {"list": ["The rope is wet.", "The mast is down.", "The sail is torn.", "The lamp is out."]}
+    report = _compile(tmp_path, state, total, ["one"], section).report
+    kept = {one["id"]: one["chars"] for one in report["sections"][0]["items"] if "form" not in one}
+    gone = {cut["items"][0]: cut["chars"] for cut in report["cuts"]}
+    lengths = {str(place): len(text) for place, text in enumerate(state["list"])}
+    assert gone and report["warnings"] and {**kept, **{id: chars for id, (chars, _) in gone.items()}} == lengths
