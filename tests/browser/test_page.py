@@ -394,7 +394,7 @@ def test_a_pending_golden_is_accepted_or_rejected(open_page, folder):
     newer = folder / "cases" / "second" / "golden.txt.new"
     page.route("**/golden", lambda route: (newer.write_text("Be what nobody has seen.\n"), route.continue_()), times=1)
     page.click(".golden >> text=Accept")
-    wait_for(page, "document.querySelector('#golden-said').textContent.includes('changed meanwhile')")
+    wait_for(page, "document.querySelector('#golden-said').textContent.includes('has changed since')")
     wait_for(page, "document.querySelector('#golden-body').textContent.includes('nobody has seen')")
     page.click(".golden >> text=Reject")
     wait_for(page, "document.querySelector('#goldens').hidden")

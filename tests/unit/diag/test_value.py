@@ -23,7 +23,7 @@ VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(s
         (0, "0"),
         (1.5, "1.5"),
         ("ten", "`ten`"),
-        ("", "an empty text"),
+        ("", "an empty string"),
         ("10", '`"10"`'),
         ("null", '`"null"`'),
         ("True", '`"True"`'),
