@@ -355,16 +355,21 @@ def check_tree(
 
 def list_bound(tree: nodes.Template) -> frozenset[str]:
     """Return every name that the file binds anywhere: by `set`, `for`, `with`, `macro`, an argument or an import."""
-    return frozenset((*iter_stored(tree), *(node.name for node in tree.find_all(nodes.Name) if node.ctx == "param")))
+    return frozenset(iter_stored(tree, ("store", "param")))
 
 
-def iter_stored(tree: nodes.Template) -> Iterator[str]:
-    """Yield each name that the file sets, as often as it does: by `set`, `for`, `with`, `macro` or an import."""
-    yield from (node.name for node in tree.find_all(nodes.Name) if node.ctx == "store")
-    yield from (node.name for node in tree.find_all(nodes.Macro))
-    yield from (node.target for node in tree.find_all(nodes.Import))
-    for imported in tree.find_all(nodes.FromImport):
-        yield from (pair if isinstance(pair, str) else pair[1] for pair in imported.names)
+def iter_stored(tree: nodes.Template, contexts: tuple[str, ...] = ("store",)) -> Iterator[str]:
+    """Yield each name that the file sets, as often as it does: by `set`, `for`, `with`, `macro` or an import.
+
+    `contexts` are those of Jinja in which a name is set; with `param`, arguments of macros are names, too.
+    """
+    for node in tree.find_all((nodes.Name, nodes.Macro, nodes.Import, nodes.FromImport)):
+        if isinstance(node, nodes.FromImport):
+            yield from (pair if isinstance(pair, str) else pair[1] for pair in node.names)
+        elif isinstance(node, nodes.Import):
+            yield node.target
+        elif isinstance(node, nodes.Macro) or (isinstance(node, nodes.Name) and node.ctx in contexts):
+            yield node.name
 
 
 def _iter_findings(tree: nodes.Template, bound: frozenset[str], definitions: Sequence[Definition], dialect: Dialect) -> Iterator[Finding]:
