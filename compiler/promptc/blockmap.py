@@ -11,7 +11,7 @@ from difflib import SequenceMatcher
 from posixpath import dirname
 
 from promptc.check.configurations import list_defaults
-from promptc.diag.findings import Diagnostic, Span, UsageError, count_noun, shorten, suggest
+from promptc.diag.findings import Span, count_noun, shorten
 from promptc.diag.frozen import frozen, replace
 from promptc.model.pack import Choice, PackModel, Plan, choose_tiers, list_state_reads, list_steps
 from promptc.model.section import (
@@ -42,6 +42,7 @@ from promptc.model.section import (
     iter_expressions,
 )
 from promptc.model.sources import StateIndex
+from promptc.passes.bind import check_choice
 from promptc.template.compile import Expression, Template
 
 _EACH = "each item its own"
@@ -139,24 +140,9 @@ def draw_map(pack: PackModel, cases: Mapping[str, str], patches: Sequence[str] =
 def make_choice(pack: PackModel, cases: Mapping[str, str], patches: Sequence[str]) -> Choice:
     """Return the choice of these cases and patches, with the first tier.
 
-    An axis that is not in `cases` gets its default case, or its first case if it has no default. Raises `UsageError` for an axis (PC0701),
-    a case (PC0702) or a patch (PC0703) that the pack does not have.
+    An axis that is not in `cases` gets its default case, or its first case if it has no default. Raises what `check_choice` raises.
     """
-    axes = {axis.name: axis.cases for axis in pack.axes}
-    for axis, case in cases.items():
-        if axis not in axes:
-            raise UsageError([Diagnostic("PC0701", f"the pack has no variant axis `{axis}`", help=suggest(axis, axes))])
-        if case not in axes[axis]:
-            raise UsageError([Diagnostic("PC0702", f"the axis `{axis}` has no case `{case}`", help=suggest(case, axes[axis]))])
-    for name in patches:
-        if name not in pack.patch_names:
-            raise UsageError(
-                [
-                    Diagnostic(
-                        "PC0703", f"the pack has no patch `{name}`", help=suggest(name, pack.patch_names) or "declare it under `patches`"
-                    )
-                ]
-            )
+    check_choice(pack, cases, patches)
     chosen = tuple((axis, cases.get(axis, usual)) for axis, usual in list_defaults(pack))
     return Choice(chosen, tuple(patches), 0 if pack.strain is None else 1)
 

@@ -44,7 +44,8 @@ def bind(pack: PackModel, state: State, meter: Meter, options: RenderOptions) ->
     names = bind_lets(pack, bare)
     due = tuple(one.operation for one in pack.conditions if one.when.evaluate({**names, "args": one.args}))
     _check_sections(pack, options.without)
-    choice = Choice(_choose_cases(pack.axes, names, options.variants), _check_patches(pack, options.patches))
+    check_choice(pack, options.variants, options.patches)
+    choice = Choice(_choose_cases(pack.axes, names, options.variants), tuple(options.patches))
     plan = pack.load_plan(choice)
     budget = settle_budget(plan.budget, options.model, pack.load_models)
     if options.model is not None and options.provider is None and not plan.budget.model:
@@ -108,10 +109,6 @@ def _report_fallback(pack: PackModel) -> Diagnostic:
 
 
 def _choose_cases(axes: Sequence[Axis], names: dict[str, Any], asked: Mapping[str, str]) -> tuple[tuple[str, str | None], ...]:
-    known = [axis.name for axis in axes]
-    for name in asked:
-        if name not in known:
-            raise UsageError([Diagnostic("PC0701", f"the pack has no variant axis `{name}`", help=suggest(name, known))])
     chosen: dict[str, str | None] = {}
     names["variant"] = chosen
     for axis in axes:
@@ -121,8 +118,6 @@ def _choose_cases(axes: Sequence[Axis], names: dict[str, Any], asked: Mapping[st
 
 def _choose_case(axis: Axis, names: Mapping[str, Any], asked: str | None) -> str | None:
     if asked is not None:
-        if asked not in axis.cases:
-            raise UsageError([Diagnostic("PC0702", f"the axis `{axis.name}` has no case `{asked}`", help=suggest(asked, axis.cases))])
         return asked
     value = axis.select.evaluate(names)
     if isinstance(value, str) and value in axis.cases:
@@ -145,17 +140,18 @@ def _refuse_case(axis: Axis, value: object) -> PromptcError:
     return fail("PC0506", message, axis.select.span, help=help)
 
 
-def _check_patches(pack: PackModel, patches: Sequence[str]) -> tuple[str, ...]:
+def check_choice(pack: PackModel, cases: Mapping[str, str], patches: Sequence[str]) -> None:
+    """Raise `UsageError` for an axis (PC0701), a case (PC0702) or a patch (PC0703) that the pack does not have."""
+    axes = {axis.name: axis.cases for axis in pack.axes}
+    for axis, case in cases.items():
+        if axis not in axes:
+            raise UsageError([Diagnostic("PC0701", f"the pack has no variant axis `{axis}`", help=suggest(axis, axes))])
+        if case not in axes[axis]:
+            raise UsageError([Diagnostic("PC0702", f"the axis `{axis}` has no case `{case}`", help=suggest(case, axes[axis]))])
     for name in patches:
         if name not in pack.patch_names:
-            raise UsageError(
-                [
-                    Diagnostic(
-                        "PC0703", f"the pack has no patch `{name}`", help=suggest(name, pack.patch_names) or "declare it under `patches`"
-                    )
-                ]
-            )
-    return tuple(patches)
+            help = suggest(name, pack.patch_names) or "declare it under `patches`"
+            raise UsageError([Diagnostic("PC0703", f"the pack has no patch `{name}`", help=help)])
 
 
 def check_asserts(pack: PackModel, names: Mapping[str, Any]) -> list[Diagnostic]:
