@@ -126,7 +126,9 @@ class _YamlReader:
                 takers[type(event).__name__](event)
         except wrong_syntax as wrong:
             found = explain_syntax(wrong, self._lines, self._last)
-            if all(earlier.span is None or earlier.span.line != found.line + 1 for earlier in self.found):
+            if _TOO_DEEP in str(wrong):
+                self._note("PC0105", _DEEP, self._span(found.line, found.column), _RAISE)
+            elif all(earlier.span is None or earlier.span.line != found.line + 1 for earlier in self.found):
                 self._note("PC0110", found.message, self._span(found.line, found.column), found.help)
 
     def _check_characters(self, text: str) -> None:
@@ -181,7 +183,7 @@ class _YamlReader:
         if event.tag is not None:
             self._refuse_tag(event, span)
         if len(self._open) >= MAX_DEPTH:
-            self._note("PC0105", f"lists and mappings are nested more than {MAX_DEPTH} levels deep here", span, _RAISE)
+            self._note("PC0105", _DEEP, span, _RAISE)
             raise _StopError
         if event.anchor is not None:
             self._anchors.pop(event.anchor, None)
@@ -404,6 +406,9 @@ _CHOICE = re.compile(r" \? .*: ")
 _JOINED = re.compile(r" *(?:[=!]=|[<>~|+*/-]|(?:in|is|and|or|not|if)\b)")
 _CHOICE_HELP = "write `if` and `else`: `'calm' if state.safe else 'tense'`"
 _TEMPLATE_HELP = 'quote a template: `text: "{{ state.name }}"`; an expression needs no braces: `when: state.on`'
+_DEEP = f"lists and mappings are nested more than {MAX_DEPTH} levels deep here"
+_TOO_DEEP = "exceeded maximum nesting depth"
+"""What libyaml 0.2.6 says of a thousand brackets in a line, before it yields the first of them."""
 _RAISE = "use fewer levels: move inner values up, or write them as text"
 _MOVE_OUT = "move content into template files"
 _SIGNS = "*&!%@`>|"

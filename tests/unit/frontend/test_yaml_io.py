@@ -602,7 +602,8 @@ def test_bad_syntax_may_be_the_last_of_the_findings(before):
 
 def test_depth_is_bounded_with_and_without_aliases():
     assert load("[" * MAX_DEPTH + "]" * MAX_DEPTH)
-    assert findings("[" * 3000 + "]" * 3000) == [("PC0105", 1, MAX_DEPTH + 1)]
+    assert findings("[" * 900 + "]" * 900) == [("PC0105", 1, MAX_DEPTH + 1)]
+    assert [code for code, _, _ in findings("[" * 3000 + "]" * 3000)] == ["PC0105"]  # libyaml 0.2.6 stops at 1,000, before the first event
     chain = "".join(f"a{place}: &a{place} [{f'*a{place - 1}' if place else 1}]\n" for place in range(MAX_DEPTH + 5))
     assert [code for code, _, _ in findings(chain)] == ["PC0105"]
 
