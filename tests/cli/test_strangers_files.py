@@ -1,5 +1,6 @@
 """What a stranger put into a folder is neither waited for, followed, nor shown: at the command line, in a process that may not grow."""
 
+import contextlib
 import json
 import os
 import resource
@@ -122,9 +123,8 @@ def test_what_lies_beside_a_database(there, ending, kind):
     store = "stores: {main: {url: 'sqlite:x.db'}}\nsections: [{id: a, items: {from: {segments: {scope: s}}, text: '{{ item.content }}'}}]"
     usual = "promptc: 1\nname: theirs\nversion: 1.0.0\nbudget: 1000\ntokenizer: chars/4\n"
     (there / "pack.yaml").write_text(f"{usual}{store}\n", encoding="utf-8")
-    with sqlite3.connect(there / "x.db") as made:
+    with contextlib.closing(sqlite3.connect(there / "x.db")) as made:
         made.execute("CREATE TABLE prompt_segments (id TEXT)")
-    made.close()
     _put(there / f"x.db{ending}", kind, "../secret")
     code, said = _call(there, "render", ".", "state.json")
     assert (code, "which is not a regular file" in said) == (4, True)

@@ -1,5 +1,6 @@
 """Circumstances are made in a copy, and nothing outside it changes."""
 
+import contextlib
 import importlib
 import os
 import sqlite3
@@ -57,7 +58,7 @@ def test_files_links_databases_and_variables(make, tmp_path, monkeypatch):
         assert (folder / "there.md").read_text() == "short###\n"
         long = (folder / "long.md").read_text()
         assert len(long) == 3000000 and long.endswith("#\n")
-        with sqlite3.connect(folder / "kept.db") as opened:
+        with contextlib.closing(sqlite3.connect(folder / "kept.db")) as opened:
             assert opened.execute("SELECT name FROM kept").fetchall() == [("one",)]
         assert (os.environ["CI"], os.environ["PROMPTC_SEA_URL"]) == ("", "sqlite:sea.db")
         assert sorted(path.name for path in folder.parent.iterdir()) == ["calm", "state.json"]
