@@ -32,7 +32,7 @@ _LEVELS = {name: f"MEDIA_RESOLUTION_{level}" for name, level in zip(DETAILS, ("L
 """Gemini's names of the details; `auto` is its default."""
 
 _SOUNDS = {"audio/mpeg": "mp3", "audio/wav": "wav"}
-_UNTITLED = "document.pdf"
+_UNTITLED, _PDF = "document", ".pdf"
 _TOOL_PARTS = {"assistant": "tool_use", "user": "tool_result"}
 _BETWEEN = "\n\n"
 
@@ -586,7 +586,13 @@ def _write_openai_media(part: Mapping[str, Any], detail: str | None) -> dict[str
         return {"type": "image_url", "image_url": {"url": _write_url(source), **asked}}
     if part["type"] == "audio":
         return {"type": "input_audio", "input_audio": {"data": source["data"], "format": _SOUNDS[source["media_type"]]}}
-    return {"type": "file", "file": {"filename": part.get("title") or _UNTITLED, "file_data": _write_url(source)}}
+    return {"type": "file", "file": {"filename": _name_file(part), "file_data": _write_url(source)}}
+
+
+def _name_file(part: Mapping[str, Any]) -> str:
+    """Return the name of a document. OpenAI reads from its ending what kind of file it is, and refuses a name without one."""
+    title = str(part.get("title") or _UNTITLED)
+    return title if title.lower().endswith(_PDF) else title + _PDF
 
 
 def _write_url(source: Mapping[str, str]) -> str:
@@ -651,7 +657,7 @@ def _write_responses_media(part: Mapping[str, Any], detail: str | None) -> dict[
         return {"type": "input_image", "detail": detail or "auto", "image_url": _write_url(source)}
     if source["type"] == "url":
         return {"type": "input_file", "file_url": source["url"]}
-    return {"type": "input_file", "filename": part.get("title") or _UNTITLED, "file_data": _write_url(source)}
+    return {"type": "input_file", "filename": _name_file(part), "file_data": _write_url(source)}
 
 
 def _write_responses_call(block: ContentBlock) -> dict[str, Any]:
