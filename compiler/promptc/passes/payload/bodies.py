@@ -211,7 +211,7 @@ def arrange(
         found += late.iter_warnings(provider)
     elif provider.system == "first" and len(named) > 1 and _is_plain_system(named[0]):
         system, named = named[:1], named[1:]
-    joined = tuple(_join_tools(named))
+    joined = tuple(_join_tools(named, provider))
     found += [_warn_late(one) for one in joined if _is_late(one)]
     return tuple(_put_results_first(one) for one in joined), tuple(_iter_system(system)), tuple(found)
 
@@ -277,15 +277,16 @@ def _iter_system(messages: Sequence[Message]) -> Iterator[ContentBlock]:
         yield from rest
 
 
-def _join_tools(messages: Sequence[Message]) -> Iterator[Message]:
+def _join_tools(messages: Sequence[Message], provider: Provider) -> Iterator[Message]:
     """Yield the messages; adjacent ones of one role that both contain uses, or results, become one.
 
-    Providers require all results of a turn in one message.
+    Providers require all results of a turn in one message. If a use must directly follow the user, it joins what the model said before it.
     """
     held: Message | None = None
     for message in messages:
         kind = _TOOL_PARTS.get(message.role, "")
-        if held is not None and held.role == message.role and kind and held.has(kind) and message.has(kind):
+        is_said = provider.tool_uses == "after_user" and message.role == "assistant"
+        if held is not None and held.role == message.role and kind and message.has(kind) and (is_said or held.has(kind)):
             held = replace(held, blocks=held.blocks + message.blocks)
             continue
         if held is not None:
