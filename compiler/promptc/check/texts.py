@@ -15,6 +15,7 @@ from promptc.diag.typed import Any
 from promptc.model.messages import Append, Ask, Keep, Operation, Set, StateEdit
 from promptc.model.pack import Assign, Band, Let, PackModel, Plan, list_steps
 from promptc.model.section import (
+    TOOL_NAME,
     Evict,
     Fence,
     Items,
@@ -301,7 +302,7 @@ def _iter_items(items: Items, section: Section, names: Names, stores: Sequence[S
     yield from _iter_reading(items, section, names)
     arranged = {**names, "item": None, "this": _ITEM}
     yield from _iter_keys(section, arranged, ("freeze.late", items.freeze.late if items.freeze else None))
-    is_name = items.tool is not None and items.id is not None and items.id.text == "item.name"
+    is_name = items.tool is not None and items.id is not None and items.id.text == TOOL_NAME
     yield from _iter_keys(section, arranged, ("the name of a tool" if is_name else "items.id", items.id), takes=keys.KEY)
     yield from _iter_keys(section, arranged, *(("sort", key.by) for key in items.sort), takes=keys.SORTED)
     yield from _iter_keys(section, arranged, ("dedupe.by", items.dedupe.by if items.dedupe else None), takes=keys.KEY)

@@ -479,6 +479,7 @@ def _load(name: str, as_of: str, facts: dict[str, Any]) -> Provider:
         name_tokens=values["name_tokens"],
         tool_names=values.get("tool_names", "any"),
         tool_ids=values.get("tool_ids", "turn"),
+        tool_uses=values.get("tool_uses", "anywhere"),
         schema=_load_rules(facts["schema"]),
         caching=tuple(Caching(**{**one, "models": tuple(one.get("models", ()))}) for one in values["caching"]),
         media=_load_media(values["media"]),

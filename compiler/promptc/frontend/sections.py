@@ -24,6 +24,7 @@ from promptc.model.section import (
     MICRO,
     SYSTEM_ROLES,
     TOOL_FORMS,
+    TOOL_NAME,
     TOOLS,
     Boosting,
     Budget,
@@ -123,7 +124,7 @@ def load_tools(node: Node, files: tuple[Tool, ...], declared: Declared, compiler
     whole = compiler.inline(replace(listed, value="{{ item | json }}", raw="", keys={}))
     items = replace(
         items,
-        id=items.id if node.get("id") is not None else load_field(listed, "name", compiler),
+        id=items.id if node.get("id") is not None else load_default(listed, TOOL_NAME, compiler),
         source=constant_list([tool.definition for tool in files], compiler.make_place(listed)) if is_listed else items.source,
         forms=(whole,) * len(forms),
         tool=ToolForms(forms, node.span, files if is_listed else None),
@@ -164,7 +165,7 @@ def _load_overflow(name: str, node: Node, pinned: bool, items: Items | None, com
     if items is None:
         return (Trim(section=name, label=label, span=node.span, warn=True),)
     source = node.value["items"].value["from"] if node.get("items") is not None else node.value["from"]
-    by = load_field(source, "score", compiler) if isinstance(items.source, Retrieve) else None
+    by = load_default(source, "item.score", compiler) if isinstance(items.source, Retrieve) else None
     return (Evict(section=name, label=label, span=node.span, by=by, warn=True),)
 
 
@@ -221,7 +222,7 @@ def load_items(node: Node, declared: Declared, compiler: TextCompiler) -> Items:
         source=source,
         forms=_load_forms(node, compiler),
         message=_load_message(node.get("message"), compiler),
-        id=load_field(node.value["from"], "id", compiler) if id is None and has_ids else compiler.find_expression(id),
+        id=load_default(node.value["from"], "item.id", compiler) if id is None and has_ids else compiler.find_expression(id),
         number=compiler.find_expression(node.get("number")),
         where=compiler.find_expression(node.get("where")),
         window=_load_window(window, compiler) if window else None,
@@ -448,9 +449,9 @@ def load_source(node: Node, declared: Declared, compiler: TextCompiler) -> Expre
     return _load_retrieve(retrieve, declared.indexes, compiler) if retrieve is not None else compiler.expression(node)
 
 
-def load_field(node: Node, name: str, compiler: TextCompiler) -> Expression:
-    """Return `item.<name>` compiled as if written at the place of the source `node`: the default that an author would expect."""
-    return compiler.expression(replace(node, value=f"item.{name}", raw="", keys={}))
+def load_default(node: Node, text: str, compiler: TextCompiler) -> Expression:
+    """Return an expression compiled as if written at the place of the source `node`: the default that an author would expect."""
+    return compiler.expression(replace(node, value=text, raw="", keys={}))
 
 
 def _load_segments(node: Node, stores: Sequence[str], compiler: TextCompiler) -> Segments:

@@ -282,7 +282,7 @@ def _iter_missed(rule: MediaRule, examples: Any) -> Iterator[tuple[str, str]]:
         is_sized = (
             isinstance(sizes, list) and len(sizes) == (2 if kind == "image" else 1) and all(is_whole(size, 1, _LARGEST) for size in sizes)
         )
-        if not kind or not is_sized or not is_whole(one.get("tokens"), 0, _LARGEST):
+        if not kind or not is_sized or not is_whole(one.get("tokens"), 0, _LARGEST) or not isinstance(one.get("detail", ""), str):
             yield "has an `example` of the wrong form", shape
             return
         size = {"image": MediaSize(*sizes), "document": MediaSize(pages=sizes[0]), "audio": MediaSize(millis=1000 * sizes[0])}[kind]

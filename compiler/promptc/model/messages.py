@@ -249,8 +249,9 @@ class Provider:
     the name of a message's speaker, in addition to those of the name itself; None if the provider has no place for a name.
 
     `tool_names` says whether the name of a tool must begin with a letter or an underscore. `tool_ids` says whether the id of a tool use may
-    be reused in a later turn (`turn`), or never (`once`). Without a `search`, no tool can be deferred. `caching` are the rules by model.
-    The first rule that names the model applies, and the last is for all others.
+    be reused in a later turn (`turn`), or never (`once`). `tool_uses` says whether a use may come `anywhere`, or only directly after a
+    message of the user (`after_user`). Without a `search`, no tool can be deferred. `caching` are the rules by model. The first rule that
+    names the model applies, and the last is for all others.
     """
 
     name: str
@@ -273,6 +274,7 @@ class Provider:
     late_system: tuple[str, ...] = ()
     tool_names: Literal["any", "letter_first"] = "any"
     tool_ids: Literal["turn", "once"] = "turn"
+    tool_uses: Literal["anywhere", "after_user"] = "anywhere"
     schema: SchemaRules = SchemaRules()
     media: tuple[tuple[str, TakenMedia], ...] = ()
     result_media: tuple[tuple[str, TakenMedia], ...] = ()

@@ -23,6 +23,9 @@ SYSTEM_ROLES = ("system", "developer")
 TOOLS = "tools"
 """The id of the section of a pack's tools, if these are items."""
 
+TOOL_NAME = "item.function.name if item.function is defined and item.function is mapping else item.name"
+"""The default `id` of a tool: its name, which OpenAI has inside `function`."""
+
 DEFERRED = "deferred"
 TOOL_FORMS = ("full", "brief", "name", DEFERRED)
 """The forms of a tool, the longest first. A deferred tool is sent, and the model reads it once the provider's search has found it."""

@@ -97,6 +97,8 @@ def test_a_pack_that_is_kept_follows_the_table_that_is_given(album, write, tmp_p
         (RULE + "source = 3\n", "has a `source` that is not a string"),
         (RULE + "[[media.example]]\nimage = [1024, 1024]\ntokens = 91\n", "counts 90 tokens for its example of 91"),
         (RULE + "[[media.example]]\nimage = [1024]\ntokens = 90\n", "has an `example` of the wrong form"),
+        (RULE + "[[media.example]]\nimage = [9, 9]\ndetail = {}\ntokens = 90\n", "has an `example` of the wrong form"),
+        (RULE + "[[media.example]]\nimage = [9, 9]\ndetail = [1]\ntokens = 90\n", "has an `example` of the wrong form"),
         (RULE + "[[media.example]]\naudio = 3\ntokens = 90\n", "has an `example` that it does not count"),
         ("media = 3\n", "`media` is not a list of rules"),
     ],

@@ -349,6 +349,17 @@ def test_a_provider_refuses_what_it_does_not_take(tmp_path: Any, provider: str) 
         prompt.to(provider)
 
 
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [(None, "document.pdf"), ("Letter of 1951", "Letter of 1951.pdf"), ("Manual.PDF", "Manual.PDF"), ("v1.2", "v1.2.pdf")],
+)
+def test_openai_reads_what_a_document_is_from_the_ending_of_its_name(tmp_path: Any, title: str | None, name: str) -> None:
+    part = show(PDF, "application/pdf", "document", title=title)
+    pack = _load(tmp_path, media={"tokens": "10"})
+    named = [one for of in ("openai", "openai-responses") for one in _iter_strings(pack.render(_log([part]), format=of).to(of))]
+    assert named.count(name) == 2
+
+
 _IMAGES = st.sampled_from(
     [
         show(make_png(31, 57)),

@@ -380,7 +380,7 @@ BOTH = _together("both", use("a"), use("b"))
 def _warn(provider, *messages):
     payload = build(provider, ASK, *messages, tools=(TOOL,))
     assert all(one.level == "warn" for one in payload.warnings)
-    return [(one.code, one.message) for one in payload.warnings if one.code in ("PC0571", "PC0572", "PC0573", "PC0574")]
+    return [(one.code, one.message) for one in payload.warnings if one.code in ("PC0571", "PC0572", "PC0573", "PC0574", "PC0575")]
 
 
 @each_provider
@@ -435,6 +435,23 @@ def test_a_system_message_between_a_use_and_its_result_moves_where_system_text_s
     turn = (use("a"), say("system", "Be brief."), give("a"))
     assert _warn("anthropic", *turn) == []
     assert [code for code, _ in _warn("openai", *turn)] == ["PC0571"]
+
+
+@each_provider
+def test_a_use_without_a_message_of_the_user_before_it_is_told_where_it_is_refused(provider):
+    found = build(provider, use("a"), give("a"), say("user", "And?"), tools=(TOOL,)).warnings
+    told = [one.message for one in found if one.code == "PC0575"]
+    said = "use a: the tool use `a` does not directly follow a message of the user; Gemini refuses that"
+    assert told == ([said] if provider == "gemini" else [])
+
+
+@each_provider
+def test_a_use_joins_what_the_model_said_before_it_where_it_must_follow_the_user(provider):
+    payload = build(provider, ASK, say("assistant", "I look."), use("a"), give("a"), tools=(TOOL,))
+    assert "PC0575" not in {one.code for one in payload.warnings}
+    if provider == "gemini":
+        assert [one["role"] for one in payload.body["contents"]] == ["user", "model", "user"]
+        assert [*map(list, payload.body["contents"][1]["parts"])] == [["text"], ["functionCall"]]
 
 
 def test_many_of_one_kind_are_told_once():

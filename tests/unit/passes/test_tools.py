@@ -64,8 +64,9 @@ def _list_kept(outcome: Any) -> list[tuple[str, int]]:
 @pytest.mark.parametrize("is_inner", [False, True])
 def test_a_tool_is_read_by_whichever_names_its_server_gives(tmp_path, key, is_inner):
     tool = {"name": "look", "description": "Looks.", key: {"type": "object", "properties": {}}}
-    item = {"type": "function", "function": tool, "name": "look"} if is_inner else {**tool, "annotations": {"readOnlyHint": True}}
-    outcome = _load(tmp_path, _from_state()).compile({"tools": [item]})
+    item = {"type": "function", "function": tool} if is_inner else {**tool, "annotations": {"readOnlyHint": True}}
+    outcome = _load(tmp_path, {"from": "state.tools"}).compile({"tools": [item]})
+    assert _list_kept(outcome) == [("look", 0)]
     assert Prompt(outcome).tools == [{"name": "look", "description": "Looks.", "input_schema": {"type": "object", "properties": {}}}]
 
 

@@ -32,7 +32,7 @@ _LEVELS = {name: f"MEDIA_RESOLUTION_{level}" for name, level in zip(DETAILS, ("L
 """Gemini's names of the details; `auto` is its default."""
 
 _SOUNDS = {"audio/mpeg": "mp3", "audio/wav": "wav"}
-_UNTITLED = "document.pdf"
+_UNTITLED, _PDF = "document", ".pdf"
 _TOOL_PARTS = {"assistant": "tool_use", "user": "tool_result"}
 _BETWEEN = "\n\n"
 
@@ -211,7 +211,7 @@ def arrange(
         found += late.iter_warnings(provider)
     elif provider.system == "first" and len(named) > 1 and _is_plain_system(named[0]):
         system, named = named[:1], named[1:]
-    joined = tuple(_join_tools(named))
+    joined = tuple(_join_tools(named, provider))
     found += [_warn_late(one) for one in joined if _is_late(one)]
     return tuple(_put_results_first(one) for one in joined), tuple(_iter_system(system)), tuple(found)
 
@@ -277,15 +277,16 @@ def _iter_system(messages: Sequence[Message]) -> Iterator[ContentBlock]:
         yield from rest
 
 
-def _join_tools(messages: Sequence[Message]) -> Iterator[Message]:
+def _join_tools(messages: Sequence[Message], provider: Provider) -> Iterator[Message]:
     """Yield the messages; adjacent ones of one role that both contain uses, or results, become one.
 
-    Providers require all results of a turn in one message.
+    Providers require all results of a turn in one message. If a use must directly follow the user, it joins what the model said before it.
     """
     held: Message | None = None
     for message in messages:
         kind = _TOOL_PARTS.get(message.role, "")
-        if held is not None and held.role == message.role and kind and held.has(kind) and message.has(kind):
+        is_said = provider.tool_uses == "after_user" and message.role == "assistant"
+        if held is not None and held.role == message.role and kind and message.has(kind) and (is_said or held.has(kind)):
             held = replace(held, blocks=held.blocks + message.blocks)
             continue
         if held is not None:
@@ -586,7 +587,13 @@ def _write_openai_media(part: Mapping[str, Any], detail: str | None) -> dict[str
         return {"type": "image_url", "image_url": {"url": _write_url(source), **asked}}
     if part["type"] == "audio":
         return {"type": "input_audio", "input_audio": {"data": source["data"], "format": _SOUNDS[source["media_type"]]}}
-    return {"type": "file", "file": {"filename": part.get("title") or _UNTITLED, "file_data": _write_url(source)}}
+    return {"type": "file", "file": {"filename": _name_file(part), "file_data": _write_url(source)}}
+
+
+def _name_file(part: Mapping[str, Any]) -> str:
+    """Return the name of a document. OpenAI reads from its ending what kind of file it is, and refuses a name without one."""
+    title = str(part.get("title") or _UNTITLED)
+    return title if title.lower().endswith(_PDF) else title + _PDF
 
 
 def _write_url(source: Mapping[str, str]) -> str:
@@ -651,7 +658,7 @@ def _write_responses_media(part: Mapping[str, Any], detail: str | None) -> dict[
         return {"type": "input_image", "detail": detail or "auto", "image_url": _write_url(source)}
     if source["type"] == "url":
         return {"type": "input_file", "file_url": source["url"]}
-    return {"type": "input_file", "filename": part.get("title") or _UNTITLED, "file_data": _write_url(source)}
+    return {"type": "input_file", "filename": _name_file(part), "file_data": _write_url(source)}
 
 
 def _write_responses_call(block: ContentBlock) -> dict[str, Any]:

@@ -74,6 +74,11 @@ _SAID: Mapping[str, tuple[str, str, str]] = {
     ),
     "used twice": ("PC0572", "a second tool use has the id {id}", "give each tool use its own id, and write the same id in its result"),
     "answered twice": ("PC0572", "the tool use {id} has a second result", "leave one of them out"),
+    "unled": (
+        "PC0575",
+        "the tool use {id} does not directly follow a message of the user",
+        "cut whole turns: `items: {group: {by: item.turn}}` with `evict: {whole: group}`; or put a section of the role `user` before it",
+    ),
 }
 """By kind of problem: the code, the message, and the help."""
 
@@ -360,17 +365,19 @@ def check_turns(messages: Sequence[Message], given: Sequence[Message], provider:
     """Yield warnings about `messages`, arranged as the provider accepts them; only the first of each kind, with the number of others.
 
     They are about uses without a result although other content or another use's result follows, and results that do not directly follow
-    their use (PC0571); and about two uses or two results of one id (PC0572).
+    their use (PC0571); about two uses or two results of one id (PC0572); and about uses without a message of the user before them, if the
+    provider needs one (PC0575).
 
     A message of uses at the end without a result so far is a turn in progress. `given` are the messages before they were joined, by which
     findings name them.
     """
     owners = {id(block): message for message in given for block in message.blocks}
     met = [*_iter_unanswered(messages), *_iter_repeated(messages, provider)]
+    met += _iter_unled(messages) if provider.tool_uses == "after_user" else ()
     for what in _SAID:
         own = [one for one in met if one.what == what]
         if own:
-            yield _describe(own, owners[id(own[0].block)])
+            yield _describe(own, owners[id(own[0].block)], provider)
 
 
 def _iter_unanswered(messages: Sequence[Message]) -> Iterator[_Met]:
@@ -418,15 +425,25 @@ def _iter_repeated(messages: Sequence[Message], provider: Provider) -> Iterator[
             answered.add(name)
 
 
+def _iter_unled(messages: Sequence[Message]) -> Iterator[_Met]:
+    """Yield the first use of each message that does not directly follow a message of the user."""
+    roles = ["", *(one.role for one in messages)]
+    for before, message in zip(roles, messages, strict=False):
+        use = next((block for block in message.blocks if block.kind == "tool_use"), None)
+        if use is not None and before != "user":
+            yield _Met("unled", use, _read_id(use))
+
+
 def _read_id(block: ContentBlock) -> str:
     part = block.part or {}
     return str(part.get("id") if block.kind == "tool_use" else part.get("tool_use_id"))
 
 
-def _describe(met: Sequence[_Met], owner: Message) -> Diagnostic:
+def _describe(met: Sequence[_Met], owner: Message, provider: Provider) -> Diagnostic:
     code, said, help = _SAID[met[0].what]
+    who = f"{provider.title} refuses" if met[0].what == "unled" else "providers refuse"
     more = f" ({len(met) - 1} more like it)" if len(met) > 1 else ""
-    message = f"{owner.name}: {said.format(id=show_value(met[0].id))}{more}; providers refuse that"
+    message = f"{owner.name}: {said.format(id=show_value(met[0].id))}{more}; {who} that"
     return Diagnostic(code, message, owner.span, help, "warn")
 
 
