@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import promptc
+from promptc.diag.frozen import replace
 from promptc.economy import (
     Common,
     ReadRequest,
@@ -59,6 +60,13 @@ def test_any_turn_that_lives_may_help():
 def test_the_gap_is_counted():
     assert [read for read, _, _ in _account("a b c", "a b c", gap=5)] == [0, 12]
     assert [read for read, _, _ in _account("a b c", "a b c", gap=6)] == [0, 0]
+
+
+def test_only_the_beginning_that_was_read_lives_on():
+    assert _account("a b c d e", "a b c x y", "a b c d e", gap=5)[2][0] == 12
+    assert _account("a b! c d!", "a b! x!", "a b! c d!", caching=_MARKS, gap=5)[2][0] == 10
+    far = replace(_MARKS, lookback=9)
+    assert _account("a b! c!", "a b c y!", "a b x!", caching=far, gap=5)[2][0] == 10  # in the turn before, this was part of what was read
 
 
 def test_marks_keep_what_ends_at_a_breakpoint():
