@@ -300,7 +300,7 @@ def account_turns(requests: Sequence[ReadRequest], gap: int = 1) -> list[Turn]:
             read = _count_read(request, max((common[old].tokens for old in alive), default=0))
         else:
             shared = {end for old in alive for end in kept[old] if end <= common[old].runs}
-            found = _find_read(request, shared)
+            found = _choose_read(request, shared)
             read = request.count(found)
             kept.append({*_list_marks(request), *(end for end in shared if end <= found)})
         written = _count_written(request, read)
@@ -314,7 +314,7 @@ def _count_read(request: ReadRequest, common: int) -> int:
     return tokens if tokens >= request.least else 0
 
 
-def _find_read(request: ReadRequest, shared: Collection[int]) -> int:
+def _choose_read(request: ReadRequest, shared: Collection[int]) -> int:
     """Return the runs in the longest live beginning that a provider with breakpoints reads, or 0."""
     marks, lookback = _list_marks(request), request.caching.lookback
     for end in sorted(shared, reverse=True):
@@ -592,11 +592,10 @@ def _read_tier(outcome: Outcome) -> str:
 class Trial:
     """An edit to try.
 
-    `edit` describes it by the keys of a pack, `at` is the place for these keys. `patch` is YAML as under `patches`, and `name` its name
-    there. Edits with the same `target` replace each other.
+    `edit` describes it by the keys of a pack, `at` is the place for these keys. `patch` is YAML as under `patches`, to be merged over the
+    manifest. Edits with the same `target` replace each other.
     """
 
-    name: str
     target: str
     edit: str
     at: str
@@ -622,7 +621,7 @@ def list_trials(requests: Sequence[ReadRequest]) -> list[Trial]:
         *_iter_marks(manifest, requests[-1]),
         *(_iter_leaves(manifest) if any(one.what.startswith("tier ") for one in list_flaps(requests)) else ()),
     ]
-    return [Trial(f"trial_{at}", *one) for at, one in enumerate(found, 1)]
+    return [Trial(*one) for one in found]
 
 
 _Found = tuple[str, str, str, str]

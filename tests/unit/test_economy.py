@@ -264,10 +264,10 @@ def test_trials_are_yaml_of_patches(render, tmp_path):
     requests = [render([_line(str(n), "oak") for n in range(last)], f"{last}") for last in range(7, 10)]
     trials = list_trials(requests)
     assert any(one.edit == "move `clock` after `lines`" for one in trials)
-    pack = promptc.load(tmp_path).tried((), {one.name: one.patch for one in trials})
+    pack = promptc.load(tmp_path)
     for one in trials:
-        assert pack.compile({"now": "x", "lines": [_A]}, patches=[one.name]).emitted is not None
-    assert all(first.name != second.name for first, second in pairwise(trials))
+        assert pack.tried((), [one.patch]).compile({"now": "x", "lines": [_A]}).emitted is not None
+    assert all(first.edit != second.edit for first, second in pairwise(trials))
 
 
 @pytest.mark.parametrize("name", ["album", "dispatch"])
