@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from os import PathLike, fspath
-from types import MappingProxyType
 
 from promptc.cache import Cache
 from promptc.diag.findings import Diagnostic, FitError, PromptcError, Span, UsageError, check_arguments, sort_diagnostics, suggest
@@ -79,7 +78,7 @@ class Pack:
         """
         check_arguments(path=path, models=models, tries=tries)
         table = _ModelFile(None if models is None else fspath(models))
-        files = _PackSource(fspath(path), table, {}, tuple(tries))
+        files = _PackSource(fspath(path), table, (), tuple(tries))
         kept = KeptPack(
             files.path,
             files.load,
@@ -91,17 +90,17 @@ class Pack:
         )
         return cls(kept, cache if keeps_counts else None, files)
 
-    def tried(self, tries: Sequence[tuple[str, str]], patches: Mapping[str, str] = MappingProxyType({})) -> Self:
+    def tried(self, tries: Sequence[tuple[str, str]], edits: Sequence[str] = ()) -> Self:
         """Return this pack with other values in its manifest.
 
         - `tries`: pairs of a path and a value, as in `load`. They apply after the `tries` that this pack has already.
-        - `patches`: further entries for the `patches` of the manifest: YAML, by name.
+        - `edits`: YAML to merge over the manifest, as a pack is merged that extends it. Variants, patches and tiers apply on top.
 
         Parts that the edits do not touch are not read, compiled or counted again, so this takes milliseconds. The new pack uses the files
         as this pack first read them. Raises what `load` raises.
         """
-        check_arguments("tried", tries=tries, patches=patches)
-        return self._open(self._read_files().change(patches, tries))
+        check_arguments("tried", tries=tries, edits=edits)
+        return self._open(self._read_files().change(edits, tries))
 
     def reload(self) -> Self:
         """Return the pack as its files are now, without a cache for the compiled pack.
@@ -528,26 +527,24 @@ class _ModelFile:
 class _PackSource:
     """The sources of a pack: its files, read when they are first needed, and the edits to try on them."""
 
-    def __init__(
-        self, path: str, table: _ModelFile, patches: Mapping[str, str], tries: Sequence[tuple[str, str]], read: Any = None
-    ) -> None:
+    def __init__(self, path: str, table: _ModelFile, edits: Sequence[str], tries: Sequence[tuple[str, str]], read: Any = None) -> None:
         self.path = path
-        self._table, self._patches, self._tries = table, patches, tries
+        self._table, self._edits, self._tries = table, edits, tries
         self._read = read
 
     def load(self) -> LoadedPack:
         """Compile the pack with its edits. Raises what `ReadPack` raises."""
-        loaded: LoadedPack = self._open().compile(self._patches, self._tries)
+        loaded: LoadedPack = self._open().compile(self._edits, self._tries)
         return loaded
 
-    def change(self, patches: Mapping[str, str], tries: Sequence[tuple[str, str]]) -> _PackSource:
+    def change(self, edits: Sequence[str], tries: Sequence[tuple[str, str]]) -> _PackSource:
         """Return a source of the same files with further edits."""
-        return _PackSource(self.path, self._table, {**self._patches, **patches}, (*self._tries, *tries), self._open())
+        return _PackSource(self.path, self._table, (*self._edits, *edits), (*self._tries, *tries), self._open())
 
     def read_again(self) -> _PackSource:
         """Return a source with the same edits and the files as they are now."""
         table = self._table.read_again()
-        return _PackSource(self.path, table, self._patches, self._tries, _read_pack(self.path, table, self._open().made))
+        return _PackSource(self.path, table, self._edits, self._tries, _read_pack(self.path, table, self._open().made))
 
     def _open(self) -> Any:
         if self._read is None:

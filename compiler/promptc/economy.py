@@ -284,51 +284,43 @@ def _choose_end(request: ReadRequest, run: int, most: int, ends: dict[int, Seque
 def account_turns(requests: Sequence[ReadRequest], gap: int = 1) -> list[Turn]:
     """Return what each turn reads and writes, with `gap` minutes between turns. The cache is empty before the first.
 
-    Any earlier request may help, not only the last, as long as its cache entry is alive. A provider with breakpoints caches the prefixes
-    that end at a breakpoint. Such a prefix is read if it ends at the end of a block of the new request, within `lookback` blocks of a
-    breakpoint.
+    Any earlier request may help, not only the last, as long as the beginning that it wrote or read is alive. To read a beginning is to use
+    the shorter ones in it, too. A provider with breakpoints caches the prefixes that end at a breakpoint. Such a prefix is read if it ends
+    at the end of a block of the new request, within `lookback` blocks of a breakpoint.
     """
     turns: list[Turn] = []
-    touched: list[int] = []
+    kept: list[set[int]] = []  # by request: the runs in each beginning up to a breakpoint that it wrote or read
     for at, request in enumerate(requests):
         ends: dict[int, Sequence[int]] = {}
-        same = compare_requests(requests[at - 1], request, ends).tokens if at else 0
+        common = {at - 1: compare_requests(requests[at - 1], request, ends)} if at else {}
         limit = request.caching.minutes
-        alive = [old for old in range(at) if not limit or (at - touched[old]) * gap <= limit]
-        read, found = _read_kept(requests, alive, request, ends)
-        if found is not None:
-            touched[found] = at
+        alive = [old for old in range(at) if not limit or (at - old) * gap <= limit]
+        common |= {old: compare_requests(requests[old], request, ends) for old in alive if old not in common}
+        if request.caching.by == "prefix":
+            read = _count_read(request, max((common[old].tokens for old in alive), default=0))
+        else:
+            shared = {end for old in alive for end in kept[old] if end <= common[old].runs}
+            found = _choose_read(request, shared)
+            read = request.count(found)
+            kept.append({*_list_marks(request), *(end for end in shared if end <= found)})
         written = _count_written(request, read)
-        turns.append(Turn(request.tokens, same, read, written, _count_cost(request, read, written)))
-        touched.append(at)
+        turns.append(Turn(request.tokens, common[at - 1].tokens if at else 0, read, written, _count_cost(request, read, written)))
     return turns
 
 
-def _read_kept(
-    requests: Sequence[ReadRequest], alive: Sequence[int], request: ReadRequest, ends: dict[int, Sequence[int]]
-) -> tuple[int, int | None]:
-    """Return the tokens that the best of the live requests saves, and its index (None if none helps). Of equal ones the newest is best."""
-    best, found = 0, None
-    for old in reversed(alive):
-        tokens = _count_read(requests[old], request, ends)
-        if tokens > best:
-            best, found = tokens, old
-    return best, found
+def _count_read(request: ReadRequest, common: int) -> int:
+    """Return how many of the tokens that a request has in common with a live one a provider without breakpoints reads."""
+    tokens = common // request.caching.step * request.caching.step
+    return tokens if tokens >= request.least else 0
 
 
-def _count_read(old: ReadRequest, request: ReadRequest, ends: dict[int, Sequence[int]]) -> int:
-    common = compare_requests(old, request, ends)
-    if request.caching.by == "prefix":
-        step = request.caching.step
-        tokens = common.tokens // step * step
-        return tokens if tokens >= request.least else 0
-    marks = _list_marks(request)
-    lookback = request.caching.lookback
-    for end in reversed(_list_marks(old)):
-        tokens = request.count(end)
+def _choose_read(request: ReadRequest, shared: Collection[int]) -> int:
+    """Return the runs in the longest live beginning that a provider with breakpoints reads, or 0."""
+    marks, lookback = _list_marks(request), request.caching.lookback
+    for end in sorted(shared, reverse=True):
         is_near = request.caching.has_own_mark or any(end <= mark and (not lookback or mark - end < lookback) for mark in marks)
-        if end <= common.runs and is_near and tokens >= request.least:
-            return tokens
+        if is_near and request.count(end) >= request.least:
+            return end
     return 0
 
 
@@ -600,11 +592,10 @@ def _read_tier(outcome: Outcome) -> str:
 class Trial:
     """An edit to try.
 
-    `edit` describes it by the keys of a pack, `at` is the place for these keys. `patch` is YAML as under `patches`, and `name` its name
-    there. Edits with the same `target` replace each other.
+    `edit` describes it by the keys of a pack, `at` is the place for these keys. `patch` is YAML as under `patches`, to be merged over the
+    manifest. Edits with the same `target` replace each other.
     """
 
-    name: str
     target: str
     edit: str
     at: str
@@ -630,7 +621,7 @@ def list_trials(requests: Sequence[ReadRequest]) -> list[Trial]:
         *_iter_marks(manifest, requests[-1]),
         *(_iter_leaves(manifest) if any(one.what.startswith("tier ") for one in list_flaps(requests)) else ()),
     ]
-    return [Trial(f"trial_{at}", *one) for at, one in enumerate(found, 1)]
+    return [Trial(*one) for one in found]
 
 
 _Found = tuple[str, str, str, str]

@@ -79,6 +79,34 @@ def test_hostile_ids_are_shown_escaped(run, talk, tmp_path):
     assert done.code == 0 and "\x1b" not in done.out and "notes/a\\x1b[31m\\nb went" in done.out
 
 
+_OVERRULED = """\
+promptc: 1
+name: talk
+version: 1.0.0
+tokenizer: o200k_base
+budget: 60
+sections:
+  - {id: clock, text: "It is {{ state.now }}."}
+  - {id: rules, text: "Be brief, and be kind to those who ask.", pinned: true}
+  - {id: lines, items: {from: state.lines, text: "{{ item }}"}}
+truncate: [{evict: {section: lines}}]
+variants:
+  mood:
+    select: state.mood
+    cases: {calm: {}, storm: {sections: {clock: {before: rules}}, truncate: [{evict: {section: lines}}]}}
+"""
+
+
+@pytest.mark.parametrize(("mood", "edit"), [("calm", "move `clock` after `lines`"), ("storm", "")])
+def test_an_edit_that_a_variant_overrules_is_not_promised(mood, edit, run, tmp_path):
+    (tmp_path / "pack.yaml").write_text(_OVERRULED, encoding="utf-8")
+    lines = [f"{number}. The door is open, and the rain comes in." for number in range(12)]
+    states = [{"now": f"{turn}", "mood": mood, "lines": lines[: turn + 1]} for turn in range(12)]
+    (tmp_path / "s.jsonl").write_text("\n".join(map(json.dumps, states)), encoding="utf-8")
+    found = json.loads(run("cache", str(tmp_path), "--session", str(tmp_path / "s.jsonl"), "--json").out)["trials"]
+    assert [one["edit"] for one in found] == ([edit] if edit else [])
+
+
 def test_claims_of_a_case_say_why(run, talk, tmp_path):
     case = tmp_path / "base" / "cases" / "talk"
     case.mkdir(parents=True)

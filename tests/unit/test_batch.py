@@ -608,8 +608,9 @@ def test_the_bytes_of_a_parquet_file_are_the_same_for_any_number_of_processes(tm
         pa.table({"state": pa.array([one.encode() for one in STATES[:2]]), "id": ["7", "8"]}),
         pa.table({"id": ["7", "8"], "state": [json.loads(one) for one in STATES[:2]]}),
         pa.Table.from_pylist([{**json.loads(one), "id": number} for number, one in zip((7, 8), STATES[:2], strict=True)]),
+        pa.table({"id": pa.array(["7", "8"]).dictionary_encode(), "state": pa.array(STATES[:2]).dictionary_encode()}),
     ],
-    ids=["large", "bytes", "struct", "columns"],
+    ids=["large", "bytes", "struct", "columns", "dictionary"],
 )
 def test_columns_of_many_types(table, tmp_path):
     run_parquet(tmp_path, table, "out.jsonl")
@@ -621,7 +622,8 @@ def test_what_is_null_in_a_column_is_not_there(tmp_path):
     run_parquet(tmp_path, pa.table({"state": [STATES[0], None], "id": [None, None]}), "out.jsonl")
     assert [row["id"] for row in load((tmp_path / "out.jsonl").read_bytes())] == ["1"]
     (refused,) = load((tmp_path / "out.quarantine.jsonl").read_bytes())
-    assert refused["line"] == 2 and refused["diagnostics"][0]["code"] == "PC0103"
+    (found,) = refused["diagnostics"]
+    assert refused["line"] == 2 and found["code"] == "PC0103" and "the column `state`" in found["message"]
 
 
 def test_a_row_that_json_has_nothing_like(tmp_path):
@@ -676,6 +678,16 @@ def test_a_damaged_parquet_file(content, tmp_path):
 def test_ids_of_another_type(tmp_path):
     with pytest.raises(UsageError, match="PC0716"):
         run_parquet(tmp_path, pa.table({"id": [1.5], "state": STATES[:1]}))
+
+
+@pytest.mark.parametrize("names", [["state", "state"], ["turns", "input", "input"]])
+def test_a_column_that_is_there_twice_is_refused(names, tmp_path):
+    """As a key is that a line has twice: one of the two would be lost."""
+    table = pa.Table.from_arrays([pa.array([STATES[0]])] * len(names), names=names)
+    with pytest.raises(UsageError, match=f"PC0716 the column `{names[-1]}` is there twice"):
+        run_parquet(tmp_path, table)
+    with pytest.raises(UsageError, match="PC0716"):
+        module.map_arrow(DEMO)(table)
 
 
 @pytest.mark.dear

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import promptc
+from promptc.diag.frozen import replace
 from promptc.economy import (
     Common,
     ReadRequest,
@@ -59,6 +60,13 @@ def test_any_turn_that_lives_may_help():
 def test_the_gap_is_counted():
     assert [read for read, _, _ in _account("a b c", "a b c", gap=5)] == [0, 12]
     assert [read for read, _, _ in _account("a b c", "a b c", gap=6)] == [0, 0]
+
+
+def test_only_the_beginning_that_was_read_lives_on():
+    assert _account("a b c d e", "a b c x y", "a b c d e", gap=5)[2][0] == 12
+    assert _account("a b! c d!", "a b! x!", "a b! c d!", caching=_MARKS, gap=5)[2][0] == 10
+    far = replace(_MARKS, lookback=9)
+    assert _account("a b! c!", "a b c y!", "a b x!", caching=far, gap=5)[2][0] == 10  # in the turn before, this was part of what was read
 
 
 def test_marks_keep_what_ends_at_a_breakpoint():
@@ -256,10 +264,10 @@ def test_trials_are_yaml_of_patches(render, tmp_path):
     requests = [render([_line(str(n), "oak") for n in range(last)], f"{last}") for last in range(7, 10)]
     trials = list_trials(requests)
     assert any(one.edit == "move `clock` after `lines`" for one in trials)
-    pack = promptc.load(tmp_path).tried((), {one.name: one.patch for one in trials})
+    pack = promptc.load(tmp_path)
     for one in trials:
-        assert pack.compile({"now": "x", "lines": [_A]}, patches=[one.name]).emitted is not None
-    assert all(first.name != second.name for first, second in pairwise(trials))
+        assert pack.tried((), [one.patch]).compile({"now": "x", "lines": [_A]}).emitted is not None
+    assert all(first.edit != second.edit for first, second in pairwise(trials))
 
 
 @pytest.mark.parametrize("name", ["album", "dispatch"])

@@ -433,17 +433,18 @@ def _find_set(variation: Node, keys: Sequence[str | int]) -> tuple[Node, str] | 
     return node, _join(keys)
 
 
-def add_patches(manifest: Node, patches: Mapping[str, str]) -> Node:
-    """Return the manifest with more patches, each as YAML like those under `patches`.
+def apply_edits(manifest: Node, edits: Sequence[str]) -> Node:
+    """Return the manifest with each edit merged over it, in order, as if it were written there. An edit is YAML like a patch.
 
-    Their shape is not checked: the code that writes them knows the language.
+    Their shape is not checked: the code that writes them knows the language. Raises `PromptcError` for an edit that does not fit the
+    manifest.
     """
-    if not patches:
-        return manifest
-    more = {name: load_yaml(text.encode(), name, manifest.folder) for name, text in patches.items()}
-    own = manifest.get("patches")
-    held = own if own is not None else Node({}, manifest.span, manifest.folder)
-    return _with(manifest, "patches", replace(held, value={**held.value, **more}))
+    findings: list[Diagnostic] = []
+    for edit in edits:
+        manifest = apply_extension(manifest, load_yaml(edit.encode(), "edit", manifest.folder), findings)
+    if findings:
+        raise PromptcError(findings)
+    return manifest
 
 
 def apply_extension(parent: Node, child: Node, findings: list[Diagnostic]) -> Node:

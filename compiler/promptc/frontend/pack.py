@@ -21,7 +21,7 @@ from promptc.frontend.kept_pack import LoadedPack, load_counting
 from promptc.frontend.manifest import (
     Tried,
     Try,
-    add_patches,
+    apply_edits,
     apply_variation,
     are_items,
     iter_keys,
@@ -93,14 +93,14 @@ class ReadPack:
         """What has been made of the pack's files so far."""
         return self._files.made
 
-    def compile(self, patches: Mapping[str, str], tries: Sequence[Try]) -> LoadedPack:
-        """Return the pack with more patches, as YAML by name, and with other values in its manifest.
+    def compile(self, edits: Sequence[str], tries: Sequence[Try]) -> LoadedPack:
+        """Return the pack with other values in its manifest: `tries` by their paths, then `edits` as `apply_edits` merges them.
 
         Raises `PromptcError` with all findings of the stage that fails, `DiskError` when a file cannot be read, and `UsageError` for a try
         whose path leads nowhere.
         """
         tried = try_values(self._manifest, tries)
-        return _compile(replace(tried, manifest=add_patches(tried.manifest, patches)), self._files.branch(), self._load_table)
+        return _compile(replace(tried, manifest=apply_edits(tried.manifest, edits)), self._files.branch(), self._load_table)
 
 
 def _compile(tried: Tried, files: PackFiles, load_table: Callable[[], ModelTable]) -> LoadedPack:
@@ -116,7 +116,7 @@ def _compile(tried: Tried, files: PackFiles, load_table: Callable[[], ModelTable
     plans = PlanLoader(manifest, compiler, offered)
     lets, asserts, axes = _load_lets(manifest, compiler), compiler.asserts(manifest.get("asserts")), _load_axes(manifest, compiler)
     strain, visible = load_strain(manifest, compiler), compiler.find_expression(manifest.get("visible"))
-    packs = AskPacks(lambda path: ReadPack(path, load_table, files.made, files.held).compile({}, ()).pack)
+    packs = AskPacks(lambda path: ReadPack(path, load_table, files.made, files.held).compile((), ()).pack)
     loader = OperationLoader(compiler, files, packs)
     operations = loader.load(manifest)
     _compile_files(manifest, compiler)

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
-from promptc.diag.findings import Diagnostic, PromptcError, UsageError, fail
+from promptc.diag.findings import Diagnostic, PromptcError, UsageError, fail, show_value
 from promptc.diag.typed import IO, Any
 from promptc.files.reading import open_given
 from promptc.text.json import render_json_line
@@ -22,6 +22,7 @@ STATE = "state"
 
 WRAPPED = frozenset(("id", STATE))
 _AS_TEXT = "keep the state as JSON text in a column `state`"
+_NO_STATE = Diagnostic("PC0103", "the column `state` is empty in this row", help="leave the row out, or write a state as JSON text")
 _GROUP = 1000
 """Rows of one group in a Parquet file, which is built in memory."""
 
@@ -68,8 +69,9 @@ def write_parquet(part: str, stream: IO[bytes]) -> None:
 def iter_states(states: Any) -> Iterator[tuple[str | None, bytes | Diagnostic]]:
     """Yield the id and the bytes of each state of a record batch or a table, or the reason why it has none.
 
-    Raises `UsageError` (PC0716) for ids of another type.
+    Raises `UsageError` (PC0716) for ids of another type, and for two columns of one name.
     """
+    _check_names(states.schema.names)
     names = set(states.schema.names)
     is_wrapped = STATE in names and names <= WRAPPED
     if is_wrapped and "id" in names:
@@ -83,13 +85,28 @@ def iter_states(states: Any) -> Iterator[tuple[str | None, bytes | Diagnostic]]:
         if not is_wrapped:
             yield None, _dump(row)
             continue
-        id, state = row.get("id"), row[STATE]
-        raw = state.encode("utf-8", "surrogatepass") if isinstance(state, str) else state
-        yield None if id is None else str(id), raw if isinstance(raw, bytes) else b"" if raw is None else _dump(raw)
+        id = row.get("id")
+        yield None if id is None else str(id), _read_state(row[STATE])
+
+
+def _read_state(state: Any) -> bytes | Diagnostic:
+    raw = state.encode("utf-8", "surrogatepass") if isinstance(state, str) else state
+    if raw is None or (isinstance(raw, bytes) and not raw.strip()):
+        return _NO_STATE
+    return raw if isinstance(raw, bytes) else _dump(raw)
+
+
+def _check_names(names: Sequence[str]) -> None:
+    double = next((name for name in names if names.count(name) > 1), None)
+    if double is not None:
+        raise UsageError(
+            [Diagnostic("PC0716", f"the column {show_value(double)} is there twice", help="give each column a name of its own")]
+        )
 
 
 def _check_ids(kind: Any) -> None:
     types = load_pyarrow().types
+    kind = kind.value_type if types.is_dictionary(kind) else kind
     if not any(is_one(kind) for is_one in (types.is_string, types.is_large_string, types.is_string_view, types.is_integer, types.is_null)):
         help = "make it a column of strings or whole numbers"
         raise UsageError([Diagnostic("PC0716", f"the column `id` is of the type {kind}", help=help)])

@@ -197,7 +197,7 @@ class OpenPack:
     def _read(self, held: Held) -> Pack:
         made = self._made.renew()
         read = ReadPack(Path(self.path), load_models, made, held)
-        kept = KeptPack(self.path, lambda: read.compile({}, ()), is_edited=True, meter=self._meter)
+        kept = KeptPack(self.path, lambda: read.compile((), ()), is_edited=True, meter=self._meter)
         self._made, self._meter = made, kept.meter
         return Pack(kept)
 

@@ -181,7 +181,7 @@ def _refuse(found: Sequence[Diagnostic], why: str) -> Diagnostic:
 
 def _load(path: str, models: str | None, held: Mapping[str, bytes]) -> Pack:
     def load() -> Any:
-        return ReadPack(Path(path), lambda: load_models(models), None, held).compile({}, ())
+        return ReadPack(Path(path), lambda: load_models(models), None, held).compile((), ())
 
     return Pack(KeptPack(path, load, is_edited=True))
 

@@ -25,7 +25,7 @@ def cache(tmp_path):
 
 
 def _keep(cache, path):
-    loaded = ReadPack(path, load_models).compile({}, ())
+    loaded = ReadPack(path, load_models).compile((), ())
     keep_pack(cache, str(path), loaded)
     return loaded
 

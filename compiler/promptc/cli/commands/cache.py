@@ -282,12 +282,11 @@ class _Session:
     request: RenderRequest
     carry: tuple[str, ...]
 
-    def iter_outcomes(self, pack: Pack, patches: Sequence[str] = ()) -> Iterator[tuple[_TurnState, Outcome]]:
-        """Render each turn, with additional patches. Raises `PromptcError` for an invalid state or pack."""
-        asked = replace(self.request, patches=(*self.request.patches, *patches))
+    def iter_outcomes(self, pack: Pack) -> Iterator[tuple[_TurnState, Outcome]]:
+        """Render each turn. Raises `PromptcError` for an invalid state or pack."""
         carried: dict[str, str] = {}
         for turn in self.turns:
-            outcome = compile_request(pack, turn.load(pack, asked.changes, tuple(carried.items())), asked)
+            outcome = compile_request(pack, turn.load(pack, self.request.changes, tuple(carried.items())), self.request)
             carried.update(iter_carried(outcome, self.carry))
             yield turn, outcome
 
@@ -367,8 +366,8 @@ def _list_causes(turns: Sequence[TurnView]) -> Iterator[CauseView]:
 def _add_trials(reporter: Reporter, pack: Pack, view: SessionView, session: _Session, requests: Sequence[ReadRequest]) -> SessionView:
     """Return the account with the edits that help on the last turns.
 
-    They are listed alone, best first, and combined, each tried in addition to those before. A better edit costs less or, if no price is
-    known, has a longer common beginning.
+    They are listed alone, best first, and combined, each tried in addition to those before. Each is tried as if it were written in the
+    file: variants, patches and tiers apply on top. A better edit costs less or, if no price is known, has a longer common beginning.
     """
     tried, last = replace(session, turns=session.turns[-_TRIED:]), list(requests[-_TRIED:])
     own = best = account_turns(last, view.gap)
@@ -378,11 +377,10 @@ def _add_trials(reporter: Reporter, pack: Pack, view: SessionView, session: _Ses
     while len(together) < _ROUNDS:
         progress = Progress(reporter, "trying edits" if not together else f"trying edits with {show_plural(len(together), 'other')}")
         known = {one.target for one in chosen}
-        trials = [replace(one, name=f"{one.name}_{len(together)}") for one in list_trials(last) if one.target not in known]
-        loaded = pack.tried((), {one.name: one.patch for one in (*chosen, *trials)})
+        trials = [one for one in list_trials(last) if one.target not in known]
         found = []
         for place, one in enumerate(trials, 1):
-            edited = _try(loaded, [*chosen, one], tried)
+            edited = _try(pack, [*chosen, one], tried)
             turns = account_turns(edited, view.gap) if edited else []
             if edited and _score(turns) < _score(best):
                 found.append((_score(turns), place, one, edited, turns))
@@ -403,7 +401,7 @@ def _try(pack: Pack, trials: Sequence[Trial], session: _Session) -> list[ReadReq
     """Return the requests with these edits, or None if they cannot be rendered with them."""
     found = []
     try:
-        for _, outcome in session.iter_outcomes(pack, [one.name for one in trials]):
+        for _, outcome in session.iter_outcomes(pack.tried((), [one.patch for one in trials])):
             if outcome.emitted is None:
                 return None
             found.append(read_request(outcome))
