@@ -419,6 +419,25 @@ def test_a_pack_whose_files_are_all_closed_is_let_go_of(editor, chat):
     assert editor.await_codes(manifest) == []
 
 
+def test_a_manifest_that_comes_and_goes_beside_an_open_template_is_seen(editor, chat):
+    manifest, rules = chat / "pack.yaml", chat / "templates" / "rules.md.j2"
+    text = manifest.read_text(encoding="utf-8")
+
+    def tell(kind: Any) -> None:
+        event = lsp.FileEvent(manifest.as_uri(), kind)
+        editor.client.workspace_did_change_watched_files(lsp.DidChangeWatchedFilesParams([event]))
+
+    manifest.unlink()
+    editor.open(rules, "{{ state.nobody }}\n")
+    manifest.write_text(text, encoding="utf-8")
+    tell(lsp.FileChangeType.Created)
+    editor.await_codes(rules, "PC0635")
+    manifest.unlink()
+    tell(lsp.FileChangeType.Deleted)
+    assert editor.await_codes(rules) == []
+    assert editor.await_codes(manifest) == []
+
+
 def test_a_server_whose_editor_is_gone_ends(tmp_path):
     editor = Editor(tmp_path)
     editor.start()

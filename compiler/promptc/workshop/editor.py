@@ -132,6 +132,8 @@ class EditorServer(LanguageServer):
         while await changed.wait():
             changed.clear()
             is_loaded = await self._run(self._loading, pack.load)
+            if pack.is_behind:
+                changed.set()
             if changed.is_set():
                 continue
             self.publish(pack)
@@ -300,6 +302,8 @@ def _take_documents(server: EditorServer) -> None:
 
     @server.feature(lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     def see_changed(params: lsp.DidChangeWatchedFilesParams) -> None:
+        for gone in server.desk.renew():
+            server.forget(gone)
         paths = [path for one in params.changes if (path := read_path(one.uri))]
         server.look(one for one in server.desk.packs.values() if any(one.concerns(path) for path in paths))
 
