@@ -110,6 +110,8 @@ _EACH = "{% for one in state.people %}"
         ("{% macro say(who) %}{{ who.", set()),
         ("{% macro say(who) %}{{ state.", {"people"}),
         ("{% if %}{{ state.", {"people"}),
+        ("{{ state.people | joni(', ') }}{{ state.", {"people"}),
+        (f"{_EACH}{{{{ 1 if one.name is dfeined(1) }}}}{{{{ one.", {"name", "pets"}),
         ("{% for one in state.people | sort(attribute='name') | reverse %}\n{{ one.name }}: {{ one.", {"name", "pets"}),
         ("plain state.", set()),
         ("{# state.", set()),
