@@ -294,6 +294,44 @@ def test_a_name_that_is_nearly_right_is_mended_by_an_action(editor, chat):
     assert _mend(editor, rules, "{{ state.guide.nmae }}\n", found) == ("Change to `name`", "{{ state.guide.name }}\n")
 
 
+@pytest.mark.parametrize(
+    ("right", "wrong", "code"),
+    [
+        ("{% endif %}", "{% ednif %}", "PC0401"),
+        ("{{ state.input | truncate_at('word', chars=40) }}", "{{ state.input | truncate_at('word', chasr=40) }}", "PC0424"),
+        ("{% if state.guide is defined %}{% endif %}", "{% if state.guide is dfeined %}{% endif %}", "PC0407"),
+        ("{{ state.guide.manner }} {{ state.guide.name }}", "{{ state.guide.manner }} {{ state.guide.nmae }}", "PC0635"),
+    ],
+)
+def test_only_the_name_is_mended(right, wrong, code, editor, chat):
+    rules = chat / "templates" / "rules.md.j2"
+    whole = rules.read_text(encoding="utf-8").replace("{% endif %}\n", "")
+    text = f"{whole}{wrong}\n" if code == "PC0401" else f"{wrong}\n"
+    editor.open(rules, text)
+    (found,) = editor.await_codes(rules, code)
+    assert _mend(editor, rules, text, found)[1] == text.replace(wrong, right)
+
+
+def test_a_name_that_is_wrong_elsewhere_is_not_changed_where_it_is_used(editor, chat):
+    """The definition has the misspelt name, and the finding is at its use."""
+    manifest, rules = chat / "pack.yaml", chat / "templates" / "rules.md.j2"
+    define = "\ndefine: {my_name: state.guide.nmae}\nsections:"
+    editor.open(manifest, manifest.read_text(encoding="utf-8").replace("\nsections:", define, 1))
+    editor.open(rules, "{{ my_name }}\n")
+    (found,) = editor.await_codes(rules, "PC0635")
+    assert "did you mean `name`?" in found.message
+    params = lsp.CodeActionParams(lsp.TextDocumentIdentifier(rules.as_uri()), found.range, lsp.CodeActionContext(diagnostics=[found]))
+    assert not editor.ask(lsp.TEXT_DOCUMENT_CODE_ACTION, params)
+
+
+def test_a_path_with_spaces_and_signs_is_told_as_the_editor_spells_it(editor, tmp_path):
+    folder = _copy(tmp_path / "a b%41é", "chat")
+    rules = folder / "templates" / "rules.md.j2"
+    editor.open(rules, "{{ state.guide.nmae }}\n")
+    (found,) = editor.await_codes(rules, "PC0635")
+    assert _mend(editor, rules, "{{ state.guide.nmae }}\n", found)[1] == "{{ state.guide.name }}\n"
+
+
 def test_what_a_pack_has_no_use_for_is_taken_out_by_an_action(editor, tmp_path):
     """As `promptc check --fix` takes it out, of the text that is typed and not of the file."""
     folder = tmp_path / "mend"
@@ -378,6 +416,25 @@ def test_a_pack_whose_files_are_all_closed_is_let_go_of(editor, chat):
     editor.open(manifest, manifest.read_text(encoding="utf-8").replace("header:", "heeder:", 1))
     editor.await_codes(manifest, "PC0201")
     editor.close(manifest)
+    assert editor.await_codes(manifest) == []
+
+
+def test_a_manifest_that_comes_and_goes_beside_an_open_template_is_seen(editor, chat):
+    manifest, rules = chat / "pack.yaml", chat / "templates" / "rules.md.j2"
+    text = manifest.read_text(encoding="utf-8")
+
+    def tell(kind: Any) -> None:
+        event = lsp.FileEvent(manifest.as_uri(), kind)
+        editor.client.workspace_did_change_watched_files(lsp.DidChangeWatchedFilesParams([event]))
+
+    manifest.unlink()
+    editor.open(rules, "{{ state.nobody }}\n")
+    manifest.write_text(text, encoding="utf-8")
+    tell(lsp.FileChangeType.Created)
+    editor.await_codes(rules, "PC0635")
+    manifest.unlink()
+    tell(lsp.FileChangeType.Deleted)
+    assert editor.await_codes(rules) == []
     assert editor.await_codes(manifest) == []
 
 

@@ -174,6 +174,16 @@ def test_cases_run_again_what_a_change_concerns_first(watching, tmp_path):
     assert running.end() == 0
 
 
+def test_cases_are_found_again_when_their_pack_is_back(watching, tmp_path):
+    running = watching("test", "chat", "--watch")
+    running.wait(1)
+    (tmp_path / "chat").rename(tmp_path / "away")
+    assert "PC0907" in running.wait(2)
+    (tmp_path / "away").rename(tmp_path / "chat")
+    running.wait_for(lambda: running.out.read_text("utf-8").count("5 passed") == 2)
+    assert running.end() == 0
+
+
 def test_a_terminal_is_cleared_between_two_runs(watching, tmp_path):
     leading, following = pty.openpty()
     try:

@@ -134,11 +134,19 @@ class OpenPack:
         self._checked: tuple[Diagnostic, ...] = ()
         self._held: Held = MappingProxyType({})
         """The held files from which `_checked` was found."""
+        self._loaded: Held = MappingProxyType({})
+        """The held files at the last load."""
         self._counted: tuple[str, ...] = ()
 
     def concerns(self, path: str) -> bool:
         """Return whether the file is an input of the pack, or lies in its folder and so may become one."""
         return path in self.inputs or path == self.path or path.startswith(f"{self.folder}{os.sep}")
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the editor holds another text of a file that concerns the pack than at the last load."""
+        held = self._desk.held
+        return any(self._loaded.get(one) != held.get(one) for one in {*self._loaded, *held} if self.concerns(one))
 
     def load(self) -> bool:
         """Load the pack from its files as they are held now, and return whether it loads.
@@ -146,7 +154,7 @@ class OpenPack:
         Set `findings` to the errors that keep it from loading, or else to its warnings and to what is wrong with texts that are new.
         Earlier findings stay if their lines are still there.
         """
-        held = self._desk.held
+        held = self._loaded = self._desk.held
         standing = list(self._iter_standing(held))
         try:
             pack = self._read(held)
@@ -259,16 +267,28 @@ class Desk:
         return self.list_packs(path)
 
     def release(self, path: str) -> list[OpenPack]:
-        """Forget the text of a file that was closed. Return the packs that it concerns; those without any open file are forgotten, too."""
+        """Forget the text of a file that was closed. Return the packs that it concerns.
+
+        Those without any open file or without a manifest are forgotten, too.
+        """
         concerned = self.list_packs(path)
         self.held = MappingProxyType({name: text for name, text in self.held.items() if name != name_held(path)})
         for one in concerned:
-            if not any(one.concerns(name) for name in self.held):
+            if not any(one.concerns(name) for name in self.held) or not self._is_there(one.path):
                 self.packs.pop(one.path, None)
         return concerned
 
+    def renew(self) -> list[OpenPack]:
+        """Look again for the manifests of all open files, after files on the disk have changed. Forget and return packs without one."""
+        for path in self.held:
+            self.list_packs(path)
+        gone = [one for one in self.packs.values() if not self._is_there(one.path)]
+        for one in gone:
+            del self.packs[one.path]
+        return gone
+
     def list_packs(self, path: str) -> list[OpenPack]:
-        """Return the packs that a file concerns: those that read it, and the one whose manifest it is or in whose folder it lies.
+        """Return the packs that a file concerns: those that read it, and the one whose manifest it is or was, or in whose folder it lies.
 
         If that last pack is not in `packs` yet, it is added.
         """
@@ -276,7 +296,7 @@ class Desk:
         owner = self._find_manifest(name)
         if owner is not None and owner not in self.packs:
             self.packs[owner] = OpenPack(owner, self)
-        return [one for one in self.packs.values() if one.path == owner or name in one.inputs]
+        return [one for one in self.packs.values() if one.path in (owner, name) or name in one.inputs]
 
     def find_pack(self, path: str) -> OpenPack | None:
         """Return the pack to ask about a file, or None. Packs that read the file come first, then packs that load."""
@@ -318,11 +338,14 @@ class Desk:
         if path.endswith(_ENDINGS) and (Path(path).name == MANIFEST or _MANIFEST.search("\n".join(self.lines(path)))):
             return path
         for folder in Path(path).parents:
-            if read_mode(folder / MANIFEST):
+            if self._is_there(folder / MANIFEST):
                 return str(folder / MANIFEST)
             if str(folder) in self.roots or read_mode(folder / ".git"):
                 return None
         return None
+
+    def _is_there(self, path: str | Path) -> bool:
+        return name_held(path) in self.held or bool(read_mode(path))
 
 
 def _find_line(line: int, before: Sequence[str], now: Sequence[str]) -> int | None:

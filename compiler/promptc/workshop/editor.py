@@ -15,6 +15,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from difflib import SequenceMatcher
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -24,6 +25,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol
 from pygls.protocol.json_rpc import JsonRPCRequestMessage
 from pygls.uris import from_fs_path, to_fs_path
+from pygls.workspace import TextDocument
 
 from promptc.diag.findings import Diagnostic, Level, Span, find_code
 from promptc.diag.typed import Any, TypeVar
@@ -55,6 +57,11 @@ _KINDS: Mapping[Kind, lsp.CompletionItemKind] = {
 }
 _TOKEN = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'|[\w$][\w$.\-/]*|\{[{%#]|\S")
 _MEANT = re.compile(r"did you mean `([^`]+)`\?")
+_NAMED = re.compile(r"`([^`]+)`(?! \()")
+"""A name in a message. One that its place in brackets follows is in another text."""
+
+_WORDS = re.compile(r"[\w$-]+")
+_LEAST_ALIKE = 0.6
 _WATCHED = "**/*.{yaml,yml,j2,json,md,txt,toml}"
 _SECTION = "promptc"
 _REFUSED = "promptc/refused"
@@ -125,6 +132,8 @@ class EditorServer(LanguageServer):
         while await changed.wait():
             changed.clear()
             is_loaded = await self._run(self._loading, pack.load)
+            if pack.is_behind:
+                changed.set()
             if changed.is_set():
                 continue
             self.publish(pack)
@@ -163,10 +172,9 @@ class EditorServer(LanguageServer):
             for other in (pack, *(one for one in self.desk.packs.values() if one is not pack)):
                 found = [one for one in other.findings if _name_file(one.span, other) == file]
                 shown += [told for told in (self.describe(one, file, other) for one in found) if told not in shown]
-            uri = self.make_uri(file)
-            document = self.workspace.text_documents.get(uri)
+            document = self.find_document(file)
             version = document.version if document is not None else None
-            self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, shown, version))
+            self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(self.make_uri(file), shown, version))
 
     def forget(self, pack: OpenPack) -> None:
         """Clear the published findings of a pack that has no open file any more, and stop its task."""
@@ -198,8 +206,12 @@ class EditorServer(LanguageServer):
 
     def make_uri(self, path: str) -> str:
         """Return the URI of a file, as the editor spells it if the file is open there."""
-        here = next((uri for uri, one in self.workspace.text_documents.items() if one.path == path), None)
-        return here or from_fs_path(path) or path
+        document = self.find_document(path)
+        return document.uri if document is not None else from_fs_path(path) or path
+
+    def find_document(self, path: str) -> TextDocument | None:
+        """Return the document of a file that is open in the editor, or None."""
+        return next((one for one in self.workspace.text_documents.values() if one.path == path), None)
 
     def place(self, span: Span) -> lsp.Range:
         """Return the range of the word, the quoted text or the sign at a place."""
@@ -290,6 +302,8 @@ def _take_documents(server: EditorServer) -> None:
 
     @server.feature(lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     def see_changed(params: lsp.DidChangeWatchedFilesParams) -> None:
+        for gone in server.desk.renew():
+            server.forget(gone)
         paths = [path for one in params.changes if (path := read_path(one.uri))]
         server.look(one for one in server.desk.packs.values() if any(one.concerns(path) for path in paths))
 
@@ -383,7 +397,13 @@ def _take_questions(server: EditorServer) -> None:
             return []
         shown = [(server.describe(one, cursor.path, cursor.pack), one) for one in cursor.pack.findings]
         return [
-            lsp.CodeAction(title, lsp.CodeActionKind.QuickFix, diagnostics=[told], edit=lsp.WorkspaceEdit({uri: edits}), is_preferred=True)
+            lsp.CodeAction(
+                title,
+                lsp.CodeActionKind.QuickFix,
+                diagnostics=[told],
+                edit=lsp.WorkspaceEdit({uri: edits}),
+                is_preferred="? Else " not in one.help,
+            )
             for told in params.context.diagnostics
             for now, one in shown
             if (now.code, now.range) == (told.code, told.range)
@@ -444,11 +464,8 @@ def _iter_mends(server: EditorServer, cursor: Cursor, found: Diagnostic) -> Iter
         if name_held(fix.change.file) == name_held(cursor.path):
             yield "Take it out: every prompt stays as it is", [_make_edit(server, cursor.lines, one) for one in fix.change.edits]
     meant = _MEANT.search(found.help)
-    place = (
-        _locate_name(found, cursor.lines)
-        if meant is not None and name_held(found.span.file if found.span else "") == name_held(cursor.path)
-        else None
-    )
+    is_here = found.span is not None and name_held(found.span.file) == name_held(cursor.path)
+    place = _locate_name(found, cursor.lines, meant[1]) if meant is not None and is_here else None
     if meant is not None and place is not None:
         line, start, stop = place
         yield f"Change to `{meant[1]}`", [lsp.TextEdit(server.make_range(cursor.lines[line], line, start, stop), meant[1])]
@@ -462,14 +479,21 @@ def _make_edit(server: EditorServer, lines: Sequence[str], one: Replacement) -> 
     return lsp.TextEdit(lsp.Range(*ends), one.new)
 
 
-def _locate_name(found: Diagnostic, lines: Sequence[str]) -> tuple[int, int, int] | None:
-    """Return the line and the columns of the name that a finding is about: the last name that its message quotes and the line contains."""
+def _locate_name(found: Diagnostic, lines: Sequence[str], meant: str) -> tuple[int, int, int] | None:
+    """Return the line and the columns of the name that is to be `meant`, or None if it is not certain where the name is.
+
+    It is the name in the message, or a part of one, that is most like `meant`. It is at the finding, or only once in its line.
+    """
     if found.span is None or found.span.line > len(lines):
         return None
     text, start = lines[found.span.line - 1], found.span.column - 1
-    for name in reversed(re.findall(r"`([^`]+)`", found.message)):
-        for word in (name, name.rpartition(".")[2]):
-            at = text.find(word, start, start + len(name) + 2)
-            if word and at >= 0:
-                return found.span.line - 1, at, at + len(word)
+    named = [(name, quoted) for quoted in _NAMED.findall(found.message) for name in (quoted, *_WORDS.findall(quoted)) if name != meant]
+    alike = [(SequenceMatcher(None, name, meant).ratio(), name, quoted) for name, quoted in named]
+    for ratio, name, quoted in sorted(alike, key=lambda one: -one[0]):
+        if ratio < _LEAST_ALIKE and not meant.endswith(f".{name}"):
+            continue
+        places = [one.start() for one in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", text)]
+        at = next((one for one in places if start <= one <= start + len(quoted)), places[0] if len(places) == 1 else None)
+        if at is not None:
+            return found.span.line - 1, at, at + len(name)
     return None

@@ -12,6 +12,9 @@ WRONG = [
     ("{{ state.nmae }}", "PC0635", "`state.nmae`, which the schema does not allow", "did you mean `name`?"),
     ("{{ state['nmae'] }}", "PC0635", "`state.nmae`", "did you mean `name`?"),
     ("{{ state.owner.nmae }}", "PC0635", "`state.owner.nmae`", "did you mean `name`?"),
+    ("{% set o = state.onwer %}{{ o.name }}", "PC0635", "reads `o`, which is `onwer`, and the schema does not allow that", "`owner`?"),
+    ("{% for o in [state.onwer] %}{{ o.name }}{{ o.age }}{% endfor %}", "PC0635", "reads `state.onwer`, which", "did you mean `owner`?"),
+    ("{% set o = {'a': state.onwer} %}{{ o.a.name }}", "PC0635", "reads `state.onwer`, which", "did you mean `owner`?"),
     ("{{ state.owner.nmae.first }}", "PC0635", "`state.owner.nmae`", "did you mean `name`?"),
     ("{{ state.owner.zzz }}", "PC0635", "`state.owner.zzz`", "choose one of `age`, `friends`, `mood`, `name`, `nick`"),
     ("{% for p in state.people %}{{ p.nmae }}{% endfor %}", "PC0635", "`p.nmae`", "did you mean `name`?"),
@@ -262,6 +265,13 @@ def test_what_is_wrong(tmp_path, text, code, says, help):
     assert {one.code for one in found} == {code}, [str(one) for one in found]
     assert says in found[0].message and help in found[0].help
     assert found[0].level == ("warn" if code in ("PC0652", "PC0653", "PC0669", "PC0699") else "error")
+
+
+@pytest.mark.parametrize("made", ["{% for o in [state.onwer] %}", "{% set o = {'a': state.onwer}.a %}"])
+def test_an_element_that_no_state_has_is_told_of_once(made, tmp_path):
+    end = "{% endfor %}" if "for" in made else ""
+    (found,) = ask_text(tmp_path, f"{made}{{{{ o.name }}}}{{{{ o.age + 1 }}}}{end}")
+    assert "`state.onwer`" in found.message
 
 
 _OR_NULL = {

@@ -182,7 +182,9 @@ class Describer:
         if not gap.at:
             return Diagnostic("PC0635", f"{reads}, which does not exist here", span, suggest(gap.part, gap.known))
         help = suggest(gap.part, gap.known) or (f"declare it under `{owner}` in the schema" if owner else "declare it in the schema")
-        return Diagnostic("PC0635", f"{reads}, which the schema does not allow", span, help)
+        is_other = bool(problem.subject) and gap.part not in problem.subject
+        refused = f"which is `{gap.part}`, and the schema does not allow that" if is_other else "which the schema does not allow"
+        return Diagnostic("PC0635", f"{reads}, {refused}", span, help)
 
     def _describe_absent(self, problem: Problem, text: UsedText, subject: str, span: Span) -> Diagnostic:
         gap = problem.gap or UndefinedType()

@@ -14,6 +14,7 @@ from fnmatch import fnmatchcase
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError, UsageError, show_reason, suggest
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
+from promptc.files.reading import read_mode
 from promptc.frontend.shape import check_case_shape
 from promptc.frontend.yaml import MAX_BYTES, load_yaml
 from promptc.golden.cases.case import Case, CaseKind, GivenState, fail_case, is_golden, read_plain
@@ -95,7 +96,7 @@ def choose_places(asked: Sequence[str], is_named: Callable[[str], bool] | None =
     found: dict[str, CaseFolder] = {}
     is_filtered = is_named is not None
     for one in asked or [""]:
-        by_name = bool(one) and not os.path.lexists(one)
+        by_name = bool(one) and not read_mode(one)  # a look: `--watch` sees it come back
         is_filtered = is_filtered or by_name
         there = list(_iter_named(one) if by_name else _iter_at(one))
         if not there:

@@ -11,12 +11,15 @@ from jinja2 import nodes
 from promptc.template.allow import LIST_METHODS, MAPPING_METHODS, TEXT_METHODS
 from promptc.template.signatures import (
     ANY,
+    CHAT,
+    FILTERS,
     FUNCTIONS,
     HOLDER,
     KEY,
     LISTED,
     LOOP_METHODS,
     METHODS,
+    TESTS,
     UNKNOWN,
     Parameter,
     Signature,
@@ -294,13 +297,15 @@ class Arguments:
 
 
 def judge_filter(given: Arguments, name: str) -> None:
-    """Judge the arguments of a filter, and of the filter or test that it applies."""
-    _judge_by(given, name, find_wrong_filter, iter_taken)
+    """Judge the arguments of a filter, and of the filter or test that it applies. Nothing is known of a filter that does not exist."""
+    if name in FILTERS or name in CHAT:
+        _judge_by(given, name, find_wrong_filter, iter_taken)
 
 
 def judge_test(given: Arguments, name: str) -> None:
-    """Judge the arguments of a test."""
-    _judge_by(given, name, find_wrong_test, iter_taken_by_test)
+    """Judge the arguments of a test. Nothing is known of a test that does not exist."""
+    if name in TESTS:
+        _judge_by(given, name, find_wrong_test, iter_taken_by_test)
 
 
 def _judge_by(

@@ -219,10 +219,10 @@ def _dict(walk: WalkRun, node: nodes.Dict, scope: Scope) -> Value:
 
 
 def _evaluate_part(walk: WalkRun, node: nodes.Expr, scope: Scope) -> Type:
-    """Infer the type of an element of a list or mapping; report an element that is undefined in every state."""
+    """Infer the type of an element of a list or mapping. One that is undefined in every state is reported once, and then unknown."""
     value = evaluate(walk, node, scope)
     walk.report_certain(value, node, scope)
-    return value.kind
+    return map_members(value.kind, lambda one: UNKNOWN_TYPE if isinstance(one, UndefinedType) and one.certain else one)
 
 
 def _choose(walk: WalkRun, node: nodes.CondExpr, scope: Scope) -> Value:
