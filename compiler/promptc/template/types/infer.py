@@ -338,7 +338,7 @@ def _judge_shown(walk: WalkRun, node: nodes.Expr, value: Value | None, scope: Sc
     if parts or isinstance(node, nodes.Const) or (is_call and value is None):
         return
     if isinstance(node, nodes.Filter) and node.name == "join" and node.node is not None and not node.args[1:] and not node.kwargs:
-        joined = evaluate(walk, _find_spelled(node.node), scope)
+        joined = evaluate(walk, _read_spelled(node.node), scope)
         walk.judge_shown(dataclasses.replace(joined, kind=element_type(joined.kind)), node, scope, "elements")
     else:
         walk.judge_shown(value or evaluate(walk, node, scope), node, scope, "joined" if value is None else "printed")
@@ -370,7 +370,7 @@ def _list_filled_in(text: nodes.Expr, args: list[nodes.Expr], named: dict[str, n
     ]
 
 
-def _find_spelled(node: nodes.Expr) -> nodes.Expr:
+def _read_spelled(node: nodes.Expr) -> nodes.Expr:
     """Return the list that `map` makes texts of, none included, as `map('upper')` does; or else the list itself."""
     while isinstance(node, nodes.Filter) and node.node is not None and (node.name == "list" or _spells_each(node)):
         node = node.node
