@@ -92,7 +92,7 @@ Schema = Any
 def lint_offered(root: Schema) -> Iterator[Found]:
     """Yield a warning (PC0289) for keywords next to each other that no value, or no value of its type, can meet.
 
-    Examples are a name in `required` that `additionalProperties: false` forbids, and a minimum over its maximum. `root` must be well formed.
+    Examples are a name in `required` that `additionalProperties: false` forbids, and a minimum over its maximum. `root` is well formed.
     """
     for pointer, schema in iter_schemas(root):
         if isinstance(schema, dict):
