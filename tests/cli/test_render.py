@@ -3,6 +3,8 @@
 import json
 import os
 import stat
+import subprocess
+import sys
 
 import pytest
 
@@ -111,6 +113,27 @@ def test_what_cannot_be_written_is_a_disk_error(name, tmp_path, monkeypatch):
         write_file(name, b"x")
     assert wrong.value.diagnostics[0].code == "PC0725"
     assert not list(tmp_path.iterdir())
+
+
+_TERMINATED = """\
+import os, signal, sys
+from promptc.cli.main import main
+replace = os.replace
+def interrupted(old, new):
+    if str(new).endswith("out.txt"):
+        os.kill(os.getpid(), signal.SIGTERM)
+    replace(old, new)
+os.replace = interrupted
+sys.exit(main())
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="SIGTERM ends a process at once elsewhere")
+def test_a_render_that_is_asked_to_end_leaves_the_old_file_and_no_other(keep, tmp_path):
+    (tmp_path / "out.txt").write_text("old")
+    done = subprocess.run([sys.executable, "-c", _TERMINATED, "render", "keep", STATE, "--output", str(tmp_path / "out.txt")], timeout=60)
+    assert done.returncode == 143
+    assert [one.name for one in tmp_path.iterdir()] == ["out.txt"] and (tmp_path / "out.txt").read_text() == "old"
 
 
 def test_a_full_disk_leaves_the_old_file(tmp_path, monkeypatch):

@@ -1,5 +1,6 @@
 """Tight: undoing the last applied notch exceeds the ladder's target, and `needs` is how much larger that would have to be."""
 
+import re
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
@@ -7,9 +8,9 @@ from functools import partial
 from random import Random
 from typing import Any
 
-from promptc.passes.fit.result import LadderResult
+from promptc.passes.fit.result import Applied, LadderResult
 from promptc.pipeline import Outcome
-from tests.property.drawing.draws import draw_any, draw_monotone, draw_pooled
+from tests.property.drawing.draws import draw_any, draw_long, draw_monotone, draw_pooled
 from tests.property.drawing.packs import is_share
 from tests.property.load_drawn import Library, Loaded
 from tests.property.proof import Proof, Tally
@@ -155,11 +156,11 @@ def judge_pool_needs(loaded: Loaded, tally: Tally, library: Library) -> str | No
         if not cuts:
             continue
         tally["cuts"] += 1
-        wrong = _find_edge(partial(_pool, loaded, name, library=library), cuts, f"pools.{name}")
+        wrong = _find_edge(partial(_cap, loaded, f"pools.{name}", library=library), cuts, f"pools.{name}")
         if wrong is not None:
             return f"{name}: {wrong}"
         more = pool["max"] + cuts[-1]["needs"]
-        with_it, without = (_list_cuts(_pool(loaded, name, one, library), f"pools.{name}") for one in (more - 1, more))
+        with_it, without = (_list_cuts(_cap(loaded, f"pools.{name}", one, library), f"pools.{name}") for one in (more - 1, more))
         if with_it is not None and _is_less(with_it, cuts):
             return f"the last cut of {name} needs {cuts[-1]['needs']}, but with a cap of {more - 1} it is not made"
         if without is not None and not _is_less(without, cuts):
@@ -167,10 +168,64 @@ def judge_pool_needs(loaded: Loaded, tally: Tally, library: Library) -> str | No
     return None
 
 
-def _pool(loaded: Loaded, name: str, most: int, library: Library) -> Outcome:
-    manifest = deepcopy(loaded.drawn.manifest)
-    manifest["pools"][name]["max"] = most
-    return library.load(replace(loaded.drawn, manifest=manifest)).compile(4000)
+# contract 11.3
+def test_advice_is_true(proof: Proof) -> None:
+    """What a ladder advises for its last notch spares it, and one token less does not; where it says "at least", only the latter."""
+    library = proof.library
+
+    def judge(loaded: Loaded, tally: Tally) -> str | None:
+        return judge_advice(loaded, tally, library)
+
+    for draw in (draw_monotone, draw_pooled, draw_long):
+        proof.hold("advice", judge, draw, 500)
+
+
+_RAISE = re.compile(r"raise the budget to (at least )?(\d+)")
+
+
+def judge_advice(loaded: Loaded, tally: Tally, library: Library) -> str | None:
+    rng = Random(repr(loaded.drawn.manifest))
+    for total in (4000, rng.randint(20, 300), rng.randint(1, 150), rng.randint(1, 60)):
+        outcome = loaded.compile(total)
+        for found in outcome.fitted.errors:
+            raised = _RAISE.match(found.help) if found.code == "PC0532" else None
+            if raised is not None and len(outcome.fitted.errors) == 1:
+                tally["raised"] += 1
+                fits = [loaded.compile(one).emitted is not None for one in (int(raised[2]) - 1, int(raised[2]))]
+                if fits != [False, True] and not (raised[1] and not fits[0]):
+                    return f"at {total} the help says: {found.help}. One token less {'fits' if fits[0] else 'does not fit, nor does that'}"
+        for ladder, run in iter_ladders(outcome) if outcome.emitted is not None else ():
+            cap = None if ladder == "truncate" else _find_cap_of(loaded.drawn.manifest, ladder)
+            if not run.applied or run.applied[-1].needs <= 0 or (cap is None and ladder != "truncate"):
+                continue
+            more, is_least = outcome.fitted.count_more(ladder, run.applied[-1].needs), outcome.fitted.is_least(ladder, run.applied[-1])
+            tally["at least" if is_least else "exactly"] += 1
+            renders = [
+                loaded.compile(total + one) if cap is None else _raise(loaded, ladder, cap + one, library).compile(total)
+                for one in (more - 1, more)
+            ]
+            less, enough = (_is_spared(one, run.applied[-1]) for one in renders)
+            if less or not (enough or is_least):
+                told = "at least " * is_least
+                return f"{ladder} at {total} advises {told}{more} more: {'one less is enough' if less else 'that is too few'}"
+    return None
+
+
+def _is_spared(outcome: Outcome, cut: Applied) -> bool:
+    """Whether the items of a cut are in a prompt as they were before that cut, or longer."""
+    if outcome.emitted is None:
+        return False
+    left = {one.item.id: one for one in outcome.fitted.sections[cut.section].alive}
+    wanted = [(one.id, one.before.chars) for one in cut.changes if one.before is not None]
+    return all(id in left and len(left[id].text) >= chars for id, chars in wanted)
+
+
+def _find_cap_of(manifest: dict[str, Any], ladder: str) -> int | None:
+    """The number that the ladder of a section or a pool goes down to; None if it is not a number."""
+    pool = manifest.get("pools", {}).get(ladder.removeprefix("pools."))
+    if pool is not None:
+        return pool["max"] if isinstance(pool["max"], int) else None
+    return _find_cap(_name_sections(manifest)[ladder])
 
 
 def _find_cap(section: dict[str, Any]) -> int | None:
@@ -181,11 +236,19 @@ def _find_cap(section: dict[str, Any]) -> int | None:
     return budget if isinstance(budget, int) else budget.get("tokens", budget.get("chars"))
 
 
-def _cap(loaded: Loaded, name: str, cap: int, library: Library) -> Outcome:
+def _cap(loaded: Loaded, ladder: str, cap: int, library: Library) -> Outcome:
+    """The pack with another number as the cap of a section or a pool, rendered."""
+    return _raise(loaded, ladder, cap, library).compile(4000)
+
+
+def _raise(loaded: Loaded, ladder: str, cap: int, library: Library) -> Loaded:
     manifest = deepcopy(loaded.drawn.manifest)
-    section = _name_sections(manifest)[name]
-    section["budget"] = {"chars": cap} if isinstance(section["budget"], dict) and "chars" in section["budget"] else cap
-    return library.load(replace(loaded.drawn, manifest=manifest)).compile(4000)
+    if ladder.startswith("pools."):
+        manifest["pools"][ladder.removeprefix("pools.")]["max"] = cap
+    else:
+        section = _name_sections(manifest)[ladder]
+        section["budget"] = {"chars": cap} if isinstance(section["budget"], dict) and "chars" in section["budget"] else cap
+    return library.load(replace(loaded.drawn, manifest=manifest))
 
 
 def _name_sections(manifest: dict[str, Any]) -> dict[str, dict[str, Any]]:

@@ -176,6 +176,11 @@ class RenderCommand:
     counts_kept: bool = False
     redactions: str | None = None
 
+    @property
+    def writes_files(self) -> bool:
+        """Whether it writes anything but standard output."""
+        return any(name is not None for name in (self.output, self.report, self.redactions))
+
 
 def read_render(arguments: Sequence[str]) -> RenderCommand | None:
     """Parse `render PACK STATE` with known long options.

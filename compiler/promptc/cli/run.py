@@ -70,6 +70,8 @@ def run_command(given: Sequence[str], reporter: Reporter) -> int:
         return _end_in_order(lambda: _run_any(given, reporter))
     from promptc.cli.request import run_render
 
+    if command.writes_files:
+        return _end_in_order(lambda: run_render(reporter, command))
     return run_render(reporter, command)
 
 

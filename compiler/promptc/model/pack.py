@@ -111,6 +111,18 @@ class Plan:
         """Return the steps that name their sections: those of the pools, then those of `truncate`."""
         return (*(step for pool in self.pools for step in pool.overflow), *self.truncate)
 
+    @property
+    def has_growing_least(self) -> bool:
+        """Whether a minimum or a cut is a share of the total. Then more of a larger total is spoken for before `truncate`.
+
+        A share that is a cap never is: it gets what the other sections leave.
+        """
+        items = [section.items for section in self.sections if section.items is not None]
+        sizes = [section.budget.min for section in self.sections if section.budget is not None]
+        sizes += [one.trim_each.to for one in items if one.trim_each is not None]
+        steps = [*self.list_shared_steps(), *(step for section in self.sections for step in section.overflow)]
+        return any(size is not None and size.unit == "share" for size in sizes) or any(step.has_share for step in steps)
+
     def find_section(self, name: str) -> Section | None:
         """Return the section of that id, or None."""
         return next((section for section in self.sections if section.id == name), None)

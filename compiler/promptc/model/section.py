@@ -470,6 +470,11 @@ class Step:
         return type(self).__name__.lower()
 
     @property
+    def has_share(self) -> bool:
+        """Whether the step depends on a share of the total."""
+        return False
+
+    @property
     def is_default(self) -> bool:
         """Whether the pack does not write the step. A section without `overflow` has a default one of its kind."""
         return self.label.endswith(DEFAULT)
@@ -499,6 +504,11 @@ class Trim(Ranked):
     floor: Size | None = None
     marker: Template | None = None
     warn: bool = False
+
+    @property
+    def has_share(self) -> bool:
+        """Whether it cuts to a share of the total, or leaves one."""
+        return any(size is not None and size.unit == "share" for size in (self.to, self.floor))
 
     @property
     def is_limited(self) -> bool:

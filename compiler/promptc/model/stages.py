@@ -198,6 +198,13 @@ class Strained:
     raises: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     warnings: tuple[Diagnostic, ...] = ()
 
+    def may_change(self, tokens: int) -> bool:
+        """Return whether a cap larger by so many tokens may change the tier, if all of them are spent."""
+        rules = self.selection.bound.pack.strain
+        larger = Pressure(self.pressure.spent + tokens, self.pressure.allowed + tokens)
+        thresholds = [one for tier in rules.tiers for one in (tier.at, tier.leave)] if rules is not None else []
+        return any(self.pressure.reaches(one) != larger.reaches(one) for one in thresholds)
+
 
 @frozen
 class SourceDigest:

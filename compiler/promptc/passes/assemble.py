@@ -372,6 +372,9 @@ def _iter_cuts(ladder: str, run: LadderResult, fitted: Fitted) -> Iterator[Diagn
         meter = fitted.layout.meter
         before, after = meter.tokens(first.before), meter.tokens(last.after)
         more = count_noun(fitted.count_more(ladder, needs), "character" if fitted.counts_chars(ladder) else "token")
+        spared = f"with {more} more, the last cut would not be needed"
+        if fitted.is_least(ladder, last):
+            spared = f"it takes at least {more} more to spare the last cut"
         cut = f"{count_noun(sum(one.notches for one in cuts), 'cut')}, {before} to {count_noun(after, 'token')}"
         pool = ladder.removeprefix("pools.")
         whole = " of the whole prompt" if ladder == "truncate" else f" of the pool `{pool}`" if pool != ladder else ""
@@ -383,7 +386,7 @@ def _iter_cuts(ladder: str, run: LadderResult, fitted: Fitted) -> Iterator[Diagn
             "PC0540",
             message,
             first.step.span,
-            "see each cut with `promptc explain`" + (f"; with {more} more, the last cut would not be needed" if needs else ""),
+            "see each cut with `promptc explain`" + (f"; {spared}" if needs else ""),
             "warn",
         )
 

@@ -158,9 +158,13 @@ class _Notches:
                 self._add(ladder, cut, needs)
 
     def _add(self, ladder: Ladder, cut: Applied, needs: int) -> None:
-        """Add a notch: ladder, step, items, reason, tokens before and after, and how many tokens more would have spared it."""
+        """Add a notch: ladder, step, items, reason, tokens before and after, and how many tokens more would have spared it.
+
+        The last number is 0 if it is not known.
+        """
         tokens, number = self._fitted.layout.meter.tokens, self.known.number
         items = (*[one.item.id for one in cut.gone], *[one.id for one in cut.added if one.before is not None])
+        is_known = ladder.target is not None and needs > 0 and not self._fitted.is_least(ladder.name, cut)
         self.told.append(
             [
                 len(self.ladders) - 1,
@@ -169,7 +173,7 @@ class _Notches:
                 number(("why", cut.why), cut.why),
                 tokens(cut.before),
                 tokens(cut.after),
-                self._fitted.count_more(ladder.name, needs) if ladder.target is not None and needs > 0 else 0,
+                self._fitted.count_more(ladder.name, needs) if is_known else 0,
             ]
         )
         at = len(self.told)

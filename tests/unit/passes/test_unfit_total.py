@@ -90,7 +90,27 @@ def test_what_a_required_section_lacks_is_of_the_budget_as_written(tmp_path, mar
     budget = 7 * 100 // (100 - margin)
     with pytest.raises(FitError) as refused:
         pack.render({}, budget=budget)
-    more = int(re.search(r"; (\d+) tokens? more would keep some of it", refused.value.diagnostics[0].message)[1])
+    more = int(re.search(r"; it takes at least (\d+) tokens? more to keep some of it", refused.value.diagnostics[0].message)[1])
     assert "rains" in pack.render({}, budget=budget + more).text
     with pytest.raises(FitError):
         pack.render({}, budget=budget + more - 1)
+
+
+_SHARED = """\
+promptc: 1
+name: shared
+version: 1.0.0
+tokenizer: chars/4
+budget: 100
+sections:
+  - {id: rules, pinned: true, text: "{{ 'rule' * 60 }}"}
+  - {id: talk, items: {from: state.turns, text: "{{ item }}"}, budget: {grow: 1, min: "50%"}}
+"""
+
+
+def test_shares_take_of_the_budget_to_raise_to(tmp_path):
+    (tmp_path / "pack.yaml").write_text(_SHARED, encoding="utf-8")
+    pack = promptc.load(tmp_path)
+    with pytest.raises(FitError) as refused:
+        pack.render({"turns": ["talk" * 8] * 20})
+    assert re.search(r"raise the budget to at least \d+", refused.value.diagnostics[0].help)

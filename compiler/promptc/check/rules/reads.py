@@ -157,8 +157,12 @@ class Describer:
             return self._describe_absent(problem, text, subject, span)
         if problem.rule == "reads_none":
             return self._describe_left_out(problem, text, subject, span)
+        if problem.rule == "prints_none" and problem.wants == "elements":
+            return _describe_joined(problem, text, subject, span)
         if problem.rule == "prints_none":
             return _describe_printed(problem, text, subject, span)
+        if problem.rule == "holds_none":
+            return _describe_holding(problem, text, subject, span)
         if problem.rule in ("never", "always"):
             return _describe_answer(problem, text, subject, span)
         if problem.rule == "as_text":
@@ -349,6 +353,21 @@ def _describe_printed(problem: Problem, text: UsedText, subject: str, span: Span
     shown = f"{{{{ {code} }}}}" if problem.wants == "printed" else code
     help = f"write `{shown}`" + (f", or test first: `{{% if {question} %}}`" if problem.subject else "")
     return Diagnostic("PC0669", message, span, help, "warn")
+
+
+def _describe_joined(problem: Problem, text: UsedText, subject: str, span: Span) -> Diagnostic:
+    others = [one for one in list_members(problem.kind) if not isinstance(one, NoneType)]
+    message = f"{text.what} joins the elements of {subject}, which may be none, and then print as `None`"
+    replaced = f"`map('default', {_choose_word(others)}, true)`" if all(isinstance(one, TextType) for one in others) else ""
+    help = f"leave them out before `join`: `reject('none')`{f'; or say what to print instead: {replaced}' if replaced else ''}"
+    return Diagnostic("PC0669", message, span, help, "warn")
+
+
+def _describe_holding(problem: Problem, text: UsedText, subject: str, span: Span) -> Diagnostic:
+    message = f"{text.what} prints {subject}, and none in it prints as `None`"
+    code = f"{problem.subject or '(...)'} | tojson"
+    shown = f"{{{{ {code} }}}}" if problem.wants == "printed" else code
+    return Diagnostic("PC0669", message, span, f"print its parts one by one, or write `{shown}`, which prints `null`", "warn")
 
 
 def _choose_word(others: Sequence[Type]) -> str:

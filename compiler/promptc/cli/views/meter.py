@@ -31,7 +31,7 @@ from promptc.explain.items import Ladder, count_tokens_held, describe_lack, desc
 from promptc.explain.slack import Slack
 from promptc.model.pack import MILLION
 from promptc.passes.bind import find_cap
-from promptc.passes.fit.result import Applied
+from promptc.passes.fit.result import Applied, Fitted
 from promptc.pipeline import Outcome
 
 _PICTURE, _MARGIN, _FONT, _LINE = 860, 22, 13, 19
@@ -340,7 +340,7 @@ def _iter_cut_lines(ladder: Ladder, slack: Slack | None, outcome: Outcome, width
         yield from _iter_step_lines(list(same), ladder, outcome, width, paint)
     if ladder.target is not None and ladder.run.is_met and cuts[-1].needs > 0:
         more = outcome.fitted.count_more(ladder.name, cuts[-1].needs)
-        yield from wrap(f"with {show_plural(more, 'token')} more, {_describe_spared(cuts[-1], ladder)}", width, 2)
+        yield from wrap(_describe_spared(cuts[-1], ladder, show_plural(more, "token"), outcome.fitted), width, 2)
     if slack is not None:
         yield from wrap(_describe_slack(slack), width, 2)
         is_own = set(slack.gained) == {slack.ladder}
@@ -361,14 +361,15 @@ def _describe_slack(slack: Slack) -> str:
     return f"{left}; `{move.step.rule}` before {before} would have kept {more}: {escape_controls(how)}"
 
 
-def _describe_spared(cut: Applied, ladder: Ladder) -> str:
+def _describe_spared(cut: Applied, ladder: Ladder, more: str, fitted: Fitted) -> str:
+    """Describe what so many tokens more of its ladder's target would spare."""
     items = list_items([cut])
-    names = f"{'item' if len(items) == 1 else 'items'} {show_ids(items)}"
-    of = "" if cut.section == ladder.title else f" of `{cut.section}`"
-    if cut.call:
-        return f"the tool call {show_ids([cut.call])}{of} would stay"
-    is_gone = any(not after for _, before, after in cut.changes if before)
-    return f"{names}{of} would stay" if is_gone else f"{names}{of} would be spared its last cut"
+    names = f"the tool call {show_ids([cut.call])}" if cut.call else f"{'item' if len(items) == 1 else 'items'} {show_ids(items)}"
+    names += "" if cut.section == ladder.title else f" of `{cut.section}`"
+    is_gone = bool(cut.call) or any(not after for _, before, after in cut.changes if before)
+    if fitted.is_least(ladder.name, cut):
+        return f"it takes at least {more} more " + (f"to keep {names}" if is_gone else f"to spare {names} its last cut")
+    return f"with {more} more, {names} would " + ("stay" if is_gone else "be spared its last cut")
 
 
 def _iter_step_lines(cuts: Sequence[Applied], ladder: Ladder, outcome: Outcome, width: int, paint: Paint) -> Iterator[str]:

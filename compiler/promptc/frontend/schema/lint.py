@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import ge, gt
 from urllib.parse import unquote
 
-from promptc.diag.findings import Diagnostic, find_near, show_value, suggest
+from promptc.diag.findings import Diagnostic, count_noun, find_near, show_value, suggest
 from promptc.diag.typed import Any
+from promptc.frontend.schema.runtime import spell
 from promptc.text.json import extend_pointer
 from promptc.text.pattern import Pattern, PatternError
 
@@ -50,11 +52,16 @@ KEYWORDS: Mapping[str, str] = {
 }
 TYPE_NAMES = ("array", "boolean", "integer", "null", "number", "object", "string")
 _LIMITS = (
-    ("minLength", "maxLength", "string"),
-    ("minItems", "maxItems", "list"),
-    ("minimum", "maximum", "number"),
-    ("minProperties", "maxProperties", "object"),
+    ("minLength", "maxLength", "string", gt),
+    ("minItems", "maxItems", "list", gt),
+    ("minimum", "maximum", "number", gt),
+    ("minimum", "exclusiveMaximum", "number", ge),
+    ("exclusiveMinimum", "maximum", "number", ge),
+    ("exclusiveMinimum", "exclusiveMaximum", "number", ge),
+    ("minProperties", "maxProperties", "object", gt),
 )
+"""Pairs of limits, what they limit, and when no value is within both."""
+_JSON_TYPES = {bool: "boolean", str: "string", list: "array", dict: "object", type(None): "null"}
 IN_PLACE = ("not", "if", "then", "else")
 """Keywords whose schema applies to the same value; so do lists of schemas, `dependentSchemas` and the targets of references."""
 
@@ -83,14 +90,15 @@ Schema = Any
 
 
 def lint_offered(root: Schema) -> Iterator[Found]:
-    """Yield a warning (PC0289) for each name in `required` that `additionalProperties: false` forbids, and each minimum over its maximum.
+    """Yield a warning (PC0289) for keywords next to each other that no value, or no value of its type, can meet.
 
-    No value of its type is valid under such a schema. `root` must be well formed.
+    Examples are a name in `required` that `additionalProperties: false` forbids, and a minimum over its maximum. `root` is well formed.
     """
     for pointer, schema in iter_schemas(root):
         if isinstance(schema, dict):
             yield from _lint_required(pointer, schema)
             yield from _lint_limits(pointer, schema)
+            yield from _lint_values(pointer, schema)
 
 
 def _lint_required(pointer: str, schema: Mapping[str, Any]) -> Iterator[Found]:
@@ -107,10 +115,44 @@ def _lint_required(pointer: str, schema: Mapping[str, Any]) -> Iterator[Found]:
 
 
 def _lint_limits(pointer: str, schema: Mapping[str, Any]) -> Iterator[Found]:
-    for low, high, what in _LIMITS:
-        if low in schema and high in schema and schema[low] > schema[high]:
+    for low, high, what, excludes in _LIMITS:
+        if low in schema and high in schema and excludes(schema[low], schema[high]):
             message = f"`{low}` is {show_value(schema[low])} and `{high}` is {show_value(schema[high])}: no {what} is both"
             yield f"{pointer}/{low}", Diagnostic("PC0289", message, None, f"lower `{low}`, or raise `{high}`", "warn")
+    names, most = len(schema.get("required", ())), schema.get("maxProperties")
+    if most is not None and names > most:
+        message = f"`required` has {names} names and `maxProperties` is {show_value(most)}: no object is both"
+        yield f"{pointer}/maxProperties", Diagnostic("PC0289", message, None, f"raise `maxProperties` to {names}", "warn")
+    listed = schema.get("items")
+    if schema.get("uniqueItems") and "minItems" in schema and "prefixItems" not in schema and isinstance(listed, dict) and "enum" in listed:
+        values = len({spell(value) for value in listed["enum"]})
+        if schema["minItems"] > values:
+            least = show_value(schema["minItems"])
+            allowed = f"`minItems` is {least}, and `items` allows {count_noun(values, 'different value')}"
+            message = f"{allowed}: no list is both, as `uniqueItems` forbids repeats"
+            yield f"{pointer}/minItems", Diagnostic("PC0289", message, None, f"lower `minItems` to {values}", "warn")
+
+
+def _lint_values(pointer: str, schema: Mapping[str, Any]) -> Iterator[Found]:
+    given, listed = schema.get("type", TYPE_NAMES), schema.get("enum")
+    types = (given,) if isinstance(given, str) else given
+    if listed is not None and not any(_has_type(value, types) for value in listed):
+        message = "`type` allows no value of `enum`" if listed else "`enum` is empty, so no value is valid"
+        yield f"{pointer}/enum", Diagnostic("PC0289", message, None, "list the values that are valid, or remove `enum`", "warn")
+    if "const" in schema:
+        value = schema["const"]
+        if not _has_type(value, types):
+            message = f"`type` does not allow `const`, which is {show_value(value)}"
+            yield f"{pointer}/const", Diagnostic("PC0289", message, None, "correct `type`, or remove it: `const` is enough", "warn")
+        elif listed and spell(value) not in map(spell, listed):
+            message = f"`enum` does not contain `const`, which is {show_value(value)}"
+            yield f"{pointer}/const", Diagnostic("PC0289", message, None, "remove `enum`: `const` is enough", "warn")
+
+
+def _has_type(value: Any, types: Sequence[str]) -> bool:
+    if _is_number(value):
+        return "number" in types or ("integer" in types and value == int(value))
+    return _JSON_TYPES[type(value)] in types
 
 
 def lint_schema(root: Schema) -> list[Found]:

@@ -395,8 +395,9 @@ class _Fitting:
         missing = self._meter.tokens(run.low - run.target)
         holding = [(name, self._meter.tokens(fit.count_charge())) for name, fit in self._fits.items() if not fit.is_empty]
         shown = self._show_largest(holding)
-        # items that were not read because they cannot fit are missing too, but are not counted
+        # items that were not read because they cannot fit are missing too, but are not counted, and some minimums grow with the budget
         least = "at least " if any(fit.is_unread for fit in self._fits.values()) else ""
+        raised = "at least " if least or self._strained.selection.plan.has_growing_least else ""
         bound = self._strained.selection.bound
         needs, enough = self._total + missing, bound.whole + bound.count_more(missing)
         why = self._explain_total(holding, run, f"{least}{needs}")
@@ -409,7 +410,7 @@ class _Fitting:
         way_out = f"or trim to {self._total - missing}" if line_end else self._advise_on_total(holding)
         span = run.failed.span if run.failed is not None else self._strained.selection.plan.budget.span
         self._fail(
-            Diagnostic("PC0532", message + line_end, span, f"raise the budget to {least}{enough}, {fewer}{way_out}"),
+            Diagnostic("PC0532", message + line_end, span, f"raise the budget to {raised}{enough}, {fewer}{way_out}"),
             section,
             missing,
         )
@@ -428,7 +429,7 @@ class _Fitting:
             message = f"the required section `{name}` has no content left: this `{last.step.rule}` removed the last of it"
             wanted = self._strained.selection.bound.count_more(missing) if ladder == "truncate" else missing
             more = count_noun(wanted, "character" if is_chars else "token")
-            room = f"; {more} more would keep some of it" if missing else ""
+            room = f"; it takes at least {more} more to keep some of it" if missing else ""
             help = "let the steps keep something, as `evict: {floor: 1}` does, or remove `required`"
             self._fail(Diagnostic("PC0518", message + room, last.step.span, help), name, missing)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from promptc.diag.findings import Diagnostic
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Literal, NamedTuple
-from promptc.model.section import Pool, Section, Step, Tool
+from promptc.model.section import Evict, Pool, Section, Step, Tool
 from promptc.model.stages import Item, Selected, Strained
 from promptc.passes.items.render import Cut, Cuts
 from promptc.passes.layout.layout import Layout
@@ -333,6 +333,30 @@ class Fitted:
             return needs
         tokens = self.layout.meter.tokens(needs)
         return self.strained.selection.bound.count_more(tokens) if ladder == "truncate" else tokens
+
+    def is_least(self, ladder: str, cut: Applied) -> bool:
+        """Return whether the cut may need still more than `count_more`, as a larger cap or budget changes more than one target."""
+        return self._is_least_budget(cut) if ladder == "truncate" else self._is_least_cap(ladder, cut)
+
+    def _is_least_budget(self, cut: Applied) -> bool:
+        """Return whether a larger budget is also for minimums that are shares of it or for unread items, or may lower the strain."""
+        plan, rules = self.strained.selection.plan, self.strained.selection.bound.pack.strain
+        is_unread = self.sections[cut.section].selected.is_partial and not isinstance(cut.step, Evict)
+        is_eased = rules is not None and any(one.cap is not None and one.cap.unit == "share" for one in plan.sections)
+        return is_unread or is_eased or plan.has_growing_least or any(step.has_share for step in self.strained.steps)
+
+    def _is_least_cap(self, ladder: str, cut: Applied) -> bool:
+        """Return whether the cap is a share, which no number raises, or more of it may be too much for a later ladder or add strain."""
+        run = next(run for name, run in self.iter_runs() if name == ladder)
+        grown = cut.before - run.moves[-1].after
+        later = [*(one.run for one in self.pools if ladder in one.pool.sections), self.truncated]
+        shares = [one.pool.ladder for one in self.pools if one.pool.is_share]
+        shares += [name for name, one in self.sections.items() if one.section.budget is not None and one.section.budget.is_share]
+        return (
+            ladder in shares
+            or any(one is None or one.start + grown > one.target for one in later)
+            or self.strained.may_change(self.layout.meter.tokens(grown))
+        )
 
     def counts_chars(self, ladder: str) -> bool:
         """Return whether the ladder is that of a section with a cap in characters.

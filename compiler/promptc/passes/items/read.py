@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from promptc.diag.findings import fail, show_value
+from promptc.diag.findings import fail, find_near, show_value
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
 from promptc.model.media import MEDIA_KINDS
@@ -25,6 +25,10 @@ _LOOK = 10
 """The steps charged for looking at one element."""
 
 _BLANK = "blank text"
+_ALIKE = 0.75
+"""How alike two kinds of parts are, from 0 to 1, if one is the other misspelt."""
+
+_LONGEST_KIND = 24
 
 HIDDEN = "hidden"
 """The stage of elements that the pack's `visible` does not show, as reports count it."""
@@ -659,6 +663,12 @@ def _is_source(value: Any) -> bool:
 def is_gone(left_out: Sequence[str]) -> bool:
     """Return whether an item without other parts was lost because of `parts`, and not because its texts are blank."""
     return any(kind != _BLANK for kind in left_out)
+
+
+def find_meant(kind: str, message: MessageForm) -> str | None:
+    """Return the kind that a misspelt one of a part means, if `parts` lets that kind pass; None for one of another service."""
+    is_other = kind in PART_KINDS or kind.endswith(message.passing) or len(kind) > _LONGEST_KIND
+    return None if is_other else find_near(kind.lower(), message.passing, cutoff=_ALIKE)
 
 
 def list_kinds(kinds: Sequence[str]) -> str:

@@ -203,24 +203,33 @@ def _finish_reached(
 def _describe_parts(
     section: Section, items: Items, renderer: ItemRenderer, rendered: Sequence[tuple[str, int, Item | None]]
 ) -> tuple[dict[str, int], tuple[Diagnostic, ...]]:
-    """Return how many parts of messages were left out, and a warning if a message lost all its parts.
+    """Return how many parts of messages were left out, with warnings for a kind that seems misspelt and a message that lost all its parts.
 
     `rendered` has the id, the place and the item (or None) of each message.
     """
     if not renderer.left_out or items.message is None:
         return {}, ()
-    from promptc.passes.items.read import is_gone, list_kinds
+    from promptc.passes.items.read import find_meant, is_gone, list_kinds
 
     lost = [(id, renderer.left_out.get(place, ()), item) for id, place, item in rendered]
     count = sum(len(kinds) for _, kinds, _ in lost)
-    gone = [(id, kinds) for id, kinds, item in lost if item is None and is_gone(kinds)]
+    found = [(id, kind, near) for id, kinds, _ in lost for kind in kinds for near in [find_meant(kind, items.message)] if near]
+    told = []
+    if found:
+        id, kind, near = found[0]
+        more = f" ({len(found) - 1} more like it)" if len(found) > 1 else ""
+        message = f"item `{id}` of `{section.id}` loses a part of the kind `{shorten(kind)}`, which no request can contain{more}"
+        help = f"did you mean `{near}`? Then correct the `type` of the part in the state"
+        told.append(Diagnostic("PC0598", message, items.message.span, help, "warn"))
+    misspelt = {id for id, _, _ in found}
+    gone = [(id, kinds) for id, kinds, item in lost if item is None and id not in misspelt and is_gone(kinds)]
     if not gone:
-        return {"parts": count}, ()
+        return {"parts": count}, tuple(told)
     more = f" ({len(gone) - 1} more like it)" if len(gone) > 1 else ""
     message = f"item `{gone[0][0]}` of `{section.id}` is left out{more}: `parts` lets none of its parts pass: {list_kinds(gone[0][1])}"
     first = next((f"add `{kind}` to `parts`" for kind in gone[0][1] if kind in PART_KINDS), "put in words what they hold")
     help = f"{first}, or leave such items out with `where`"
-    return {"parts": count}, (Diagnostic("PC0581", message, items.message.span, help, "warn"),)
+    return {"parts": count}, (*told, Diagnostic("PC0581", message, items.message.span, help, "warn"))
 
 
 def _name(section: Section, items: Items, pairs: list[_Named]) -> tuple[dict[int, str], list[Diagnostic]]:

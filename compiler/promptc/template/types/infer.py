@@ -7,6 +7,7 @@ what each binds, proves and prints. `expressions` infers the types of the expres
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -67,6 +68,9 @@ _KEEPING = frozenset(
 """Filters that print the value they are given, in another form."""
 
 _HERE = Place(Span("", 1, 1), inline=True)
+_PLACE = re.compile(r"%(?:\((\w+)\))?[-#0 +]*\d*(?:\.\d*)?([^\d.])")
+"""A place in a text for a value: `%s`, `%-8s`, `%(name)s`."""
+
 _BLOCK = Usage("a filter that gives a string (end with `| string` or `| join`)", (TextType,), lazy=False)
 _SPACE = Usage("a namespace", (OpaqueType,))
 _Step = tuple[Scope, Amount]
@@ -323,7 +327,7 @@ def _print(walk: WalkRun, node: nodes.Expr, scope: Scope) -> Amount:
 
 
 def _judge_shown(walk: WalkRun, node: nodes.Expr, value: Value | None, scope: Scope) -> None:
-    """Report what prints as `None` inside a printed expression: its value, and what `~`, `join` and filters make text of.
+    """Report what prints as `None` inside a printed expression: its value, and what `~`, `%s`, `join` and filters make text of.
 
     `value` is the value of the whole expression, None for a part of it. Calls are not walked a second time.
     """
@@ -334,7 +338,8 @@ def _judge_shown(walk: WalkRun, node: nodes.Expr, value: Value | None, scope: Sc
     if parts or isinstance(node, nodes.Const) or (is_call and value is None):
         return
     if isinstance(node, nodes.Filter) and node.name == "join" and node.node is not None and not node.args[1:] and not node.kwargs:
-        walk.judge_shown(Value(element_type(evaluate_type(walk, node.node, scope))), node, scope, "joined")
+        joined = evaluate(walk, _read_spelled(node.node), scope)
+        walk.judge_shown(dataclasses.replace(joined, kind=element_type(joined.kind)), node, scope, "elements")
     else:
         walk.judge_shown(value or evaluate(walk, node, scope), node, scope, "joined" if value is None else "printed")
 
@@ -343,12 +348,38 @@ def _list_joined(node: nodes.Expr) -> list[nodes.Expr]:
     """Return the parts of an expression that it makes a text of, none included."""
     if isinstance(node, nodes.Concat):
         return node.nodes
+    if isinstance(node, nodes.Mod):
+        return _list_filled_in(node.left, node.right.items if isinstance(node.right, nodes.Tuple) else [node.right], {})
     if not isinstance(node, nodes.Filter) or node.node is None:
         return []
     if node.name == "join":
         return node.node.items if isinstance(node.node, nodes.List | nodes.Tuple) and not node.args[1:] and not node.kwargs else []
+    if node.name == "format":
+        return _list_filled_in(node.node, node.args, {str(pair.key): pair.value for pair in node.kwargs})
     hands_on_none = node.name in ("default", "d") and not node.args[1:] and not node.kwargs
     return [node.node] if hands_on_none or spells_none(node.name) else []
+
+
+def _list_filled_in(text: nodes.Expr, args: list[nodes.Expr], named: dict[str, nodes.Expr]) -> list[nodes.Expr]:
+    """Return the values that take the places of `%s` in a constant text. A place of another kind takes no none."""
+    places = list(_PLACE.finditer(text.value)) if isinstance(text, nodes.Const) and isinstance(text.value, str) else []
+    ordered = zip([place[2] for place in places if not place[1] and place[2] != "%"], args, strict=False)
+    return [
+        *(value for sign, value in ordered if sign == "s"),
+        *(named[place[1]] for place in places if place[1] in named and place[2] == "s"),
+    ]
+
+
+def _read_spelled(node: nodes.Expr) -> nodes.Expr:
+    """Return the list that `map` makes texts of, none included, as `map('upper')` does; or else the list itself."""
+    while isinstance(node, nodes.Filter) and node.node is not None and (node.name == "list" or _spells_each(node)):
+        node = node.node
+    return node
+
+
+def _spells_each(node: nodes.Filter) -> bool:
+    mapped = node.args[0] if node.name == "map" and node.args else None
+    return isinstance(mapped, nodes.Const) and isinstance(mapped.value, str) and spells_none(mapped.value)
 
 
 def _if(walk: WalkRun, node: nodes.If, scope: Scope) -> _Step:

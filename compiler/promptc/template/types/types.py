@@ -13,6 +13,7 @@ Rule = Literal[
     "reads_none",
     "none",
     "prints_none",
+    "holds_none",
     "kind",
     "some_kind",
     "never",
@@ -25,10 +26,11 @@ Rule = Literal[
 """The kinds of problems.
 
 `name`: the name does not exist. `part`: no valid state has the part. `absent`: the value may be undefined. `reads_none`: the value may be
-left out, and then reads as none. `none`: the value may be none, which stops the run. `prints_none`: the value may be none, which prints as
-`None`. `kind`: the value has a wrong type. `some_kind`: the value may have a wrong type. `never`: the value is compared with one that it
-never equals. `always`: the value is tested for being defined, and always is. `unprintable`: a lazy sequence is printed. `argument`: a call
-cannot work with its arguments. `given`: a key of the manifest cannot work with its value. `as_text`: a time is ordered as a text.
+left out, and then reads as none. `none`: the value may be none, which stops the run. `prints_none`: the value may be none, which prints
+as `None`. `holds_none`: the value is a list or a mapping with a part that may be none, and is printed whole. `kind`: the value has a
+wrong type. `some_kind`: the value may have a wrong type. `never`: the value is compared with one that it never equals. `always`: the
+value is tested for being defined, and always is. `unprintable`: a lazy sequence is printed. `argument`: a call cannot work with its
+arguments. `given`: a key of the manifest cannot work with its value. `as_text`: a time is ordered as a text.
 """
 
 Reason = Literal["closed", "optional", "undeclared", "unlike", "none", "left_out", "place", "empty", "given"]

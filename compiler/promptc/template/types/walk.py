@@ -6,7 +6,7 @@ reads, and judges the uses of values (`take`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import lru_cache
@@ -300,8 +300,10 @@ class WalkRun:
         """Report a value that may be none where it becomes text; `wants` says how it does. A part that is left out has been reported."""
         if not is_sure(value.kind) or scope.is_doubted(value.path):
             return
-        if any(isinstance(member, NoneType) and not member.at for member in list_members(value.kind)):
+        if _may_be_none(value.kind):
             self.report("prints_none", node, value, value.kind, scope, wants=wants)
+        elif any(_may_be_none(part) for part in _iter_parts(value.kind)):
+            self.report("holds_none", node, value, value.kind, scope, wants=wants)
 
     def report_time(self, value: Value, by: str, node: nodes.Node, scope: Scope) -> None:
         """Report a time of the schema that `by` orders as a text."""
@@ -328,6 +330,20 @@ class WalkRun:
                 self.whole.add(member.at)
             elif isinstance(member, ListType):
                 self.note_whole(join_members(member))
+
+
+def _may_be_none(kind: Type) -> bool:
+    """Return whether some valid state has none here, other than for a part that it leaves out."""
+    return is_sure(kind) and any(isinstance(member, NoneType) and not member.at for member in list_members(kind))
+
+
+def _iter_parts(kind: Type) -> Iterator[Type]:
+    """Yield the types of the elements of a list and of the declared keys of a mapping."""
+    for member in list_members(kind):
+        if isinstance(member, ListType):
+            yield join_members(member)
+        elif isinstance(member, MappingType):
+            yield from map(member.find, member.names)
 
 
 def find_time(kind: Type) -> TextType | None:
