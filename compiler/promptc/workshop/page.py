@@ -58,10 +58,11 @@ _NUMBERS = ("context", "reserve", "chars", "tokens", "min", "max", "share")
 
 
 def describe_controls(pack: Pack) -> View:
-    """Return what an author can move: the numbers in the budgets of the prompt, the sections and the pools; variant cases; patches."""
+    """Return what an author can move: the numbers in the budgets of the prompt, tools, sections and pools; variant cases; patches."""
     model = pack.model
     places = [
         ("budget",),
+        ("tools", "budget"),
         *(("sections", name, "budget") for name in model.sections),
         *(("pools", name, "max") for name, _ in list_pools(model.manifest)),
     ]
@@ -86,7 +87,8 @@ def _iter_sliders(manifest: Node, keys: Sequence[str]) -> Iterator[View]:
         if is_share or (isinstance(one.value, int) and not isinstance(one.value, bool)):
             own = [*keys, *more]
             told: View = {"path": ".".join(own), "keys": own, "value": int(str(one.value).rstrip("%")), "unit": "%" if is_share else ""}
-            yield {**told, "section": keys[1] if keys[0] == "sections" else None, "at": str(one.span)}
+            section = keys[1] if keys[0] == "sections" else "tools" if keys[0] == "tools" else None
+            yield {**told, "section": section, "pool": keys[1] if keys[0] == "pools" else None, "at": str(one.span)}
 
 
 # --- what the page asks for ---
@@ -249,9 +251,14 @@ class Bench:
         try:
             pack, outcome = self._load(asked), self.render(asked)
             view = describe_view(outcome, known, (*pack.model.remarks, *self._found.get(asked.get("pack", ""), ())))
-            return {**view, "controls": describe_controls(self._load({**asked, "tries": ()}))}
+            return {**view, "own_budget": self._has_budget(asked), "controls": describe_controls(self._load({**asked, "tries": ()}))}
         except PromptcError as error:
             return self.describe_failure(error, asked)
+
+    def _has_budget(self, asked: Mapping[str, Any]) -> bool:
+        """Return whether the case that is shown sets the budget of the whole prompt, so that those of the pack have no effect."""
+        shown = self._find(asked)
+        return bool(shown.case) and "budget" in load_case(shown.case, shown.top).flags
 
     def describe_failure(self, error: PromptcError, asked: Mapping[str, Any]) -> View:
         """Return the view for a request that ended in an error."""
