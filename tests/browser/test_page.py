@@ -1,6 +1,7 @@
 """The page of `promptc serve` in a real browser."""
 
 import json
+import shutil
 from time import monotonic
 
 import pytest
@@ -542,3 +543,67 @@ def test_a_case_keeps_what_it_sets_itself(open_page, folder):
     settle(page)
     assert "Be quick." in page.locator("#prompt").inner_text()
     assert "/ 30" in page.locator("#sections [data-section=notes] .num").inner_text()
+
+
+def test_cases_come_and_go(open_page, folder):
+    for name in ("one", "two"):
+        (folder / "cases" / name).mkdir(parents=True)
+        (folder / "cases" / name / "case.yaml").write_text("title: a case\nstate: ../../short.json\n")
+    page = open_page(str(folder / "short.json"), str(folder / "cases"))
+    settle(page)
+    (folder / "cases/three").mkdir()
+    (folder / "cases/three/case.yaml").write_text("title: a case\nstate: ../../short.json\n")
+    wait_for(page, "document.querySelectorAll('#shown option').length === 4")
+    shutil.rmtree(folder / "cases/two")
+    wait_for(page, "document.querySelectorAll('#shown option').length === 3")
+    (folder / "cases").rename(folder / "elsewhere")
+    wait_for(page, "document.querySelector('#finding-body').textContent.includes('PC0907')")
+    assert page.locator("#total").inner_text() == "Nothing can be rendered"
+    (folder / "elsewhere").rename(folder / "cases")
+    wait_for(page, "document.querySelectorAll('#shown option').length === 3")
+    wait_for(page, "document.querySelector('#prompt').textContent.includes('One note.')")
+
+
+def test_a_key_that_comes_too_early_does_nothing(open_page, show, folder):
+    page = open_page()
+    page.route("**/start", lambda route: (page.wait_for_timeout(300), route.continue_()), times=1)
+    page.reload(wait_until="domcontentloaded")
+    for key in ("n", "p", "[", "j", "Enter", "c"):
+        page.keyboard.press(key)
+    page.wait_for_selector("body[data-ready]")
+    settle(page)
+    assert "Note 8" in page.locator("#prompt").inner_text()
+
+
+def test_a_tried_value_that_the_file_has_meanwhile_is_no_longer_tried(open_page, folder):
+    page = open_page()
+    move(page, "[data-path='sections.notes.budget']", 100)
+    wait_for(page, "!document.querySelector('#changes').hidden")
+    manifest = (folder / "pack.yaml").read_text()
+    (folder / "pack.yaml").write_text(manifest.replace("budget: 60", "budget: 100"))
+    wait_for(page, "document.querySelector('#changes').hidden")
+    assert page.locator(".moved").count() == 0
+
+
+def test_a_tried_value_whose_section_is_gone_is_dropped(open_page, folder):
+    page = open_page()
+    move(page, "[data-path='sections.notes.budget']", 100)
+    wait_for(page, "!document.querySelector('#changes').hidden")
+    manifest = (folder / "pack.yaml").read_text()
+    brief = "  brief: {sections: {notes: {budget: 30}}}\n"
+    renamed = manifest.replace("- id: notes", "- id: sayings").replace(brief, "  brief: {budget: 500}\n")
+    (folder / "pack.yaml").write_text(renamed)
+    wait_for(page, "document.querySelector('#sections [data-section=sayings]') !== null")
+    assert page.locator("#changes").is_hidden() and "that you tried" in page.locator("#said").inner_text()
+
+
+def test_a_golden_that_a_test_leaves_pending_comes_by_itself(open_page, folder):
+    case = folder / "cases" / "one"
+    case.mkdir(parents=True)
+    (case / "case.yaml").write_text("title: a case\nstate: ../../short.json\ngolden: [text]\n")
+    (case / "golden.txt").write_text("Be rude.\n")
+    page = open_page(str(folder / "cases"))
+    settle(page)
+    assert page.locator("#goldens").is_hidden()
+    (case / "golden.txt.new").write_text("Be kind.\n")
+    wait_for(page, "document.querySelectorAll('.golden').length === 1")

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
 from shlex import quote
@@ -22,7 +22,7 @@ from promptc.diag.frozen import as_plain, frozen, replace
 from promptc.diag.typed import Any, TypeVar
 from promptc.economy import account_turns, find_break, read_request
 from promptc.explain.output import LineTracer, describe_lines
-from promptc.files.reading import Look, note_looks, read_given
+from promptc.files.reading import Look, list_folder, note_looks, read_given
 from promptc.frontend.json import MAX_STATE_BYTES
 from promptc.frontend.manifest import find_value, list_pools
 from promptc.golden.cases.case import Case
@@ -200,12 +200,15 @@ class Bench:
             states = [one for one in self._given if one.endswith(_JSON)]
             others = [one for one in self._given if one not in states]
             found = [Shown(one, one, path=str(Path(one).absolute())) for one in states]
-            found += self._iter_cases(others) if others or not states else ()
+            found += self._note(lambda: list(self._iter_cases(others))) if others or not states else ()
             met = Counter(one.label for one in found)
             self._shown = [replace(one, id=f"{one.label} {at}") if met[one.label] > 1 else one for at, one in enumerate(found)]
         return self._shown
 
     def _iter_cases(self, asked: Sequence[str]) -> Iterator[Shown]:
+        """Yield the turns of the cases that render. Look at their folders, so that cases and goldens that come and go are noticed."""
+        _look_at(asked)
+        folders = set[str]()
         try:
             places = choose_places(asked or (self.pack,)).places
         except UsageError:
@@ -217,6 +220,9 @@ class Bench:
                 more = f" #{turn + 1}" if case.kind == "session" else ""
                 label = f"{case.name}{more}"
                 yield Shown(label, label, case=case.folder, top=top, turn=turn, session=case.name if more else "")
+            folder = Path(case.folder)
+            folders |= {str(one) for one in (folder, *folder.parents) if one.is_relative_to(top)}
+        _look_at(folders)
 
     def list_looks(self) -> tuple[Look, ...]:
         """Return every look at the disk since `forget`. If one would see something else now, the page may be out of date."""
@@ -459,6 +465,13 @@ def _describe_golden(pending: PendingGolden) -> View:
         "cause": [{"what": one.what, "at": str(one.span) if one.span else None} for one in seen.cause],
         "found": as_plain(seen.found),
     }
+
+
+def _look_at(folders: Collection[str]) -> None:
+    """Look at folders, which need not exist."""
+    for one in sorted(folders):
+        with suppress(OSError):
+            list_folder(one)
 
 
 @contextmanager

@@ -79,7 +79,8 @@ async function ask(...names) {
 const begin = () => ask("start", "view", "check", "session", "compare", "goldens");
 
 async function askStart() {
-  start = await post("start", {});
+  const got = await post("start", {});
+  start = got.failed ? { shown: [], against: [] } : got;  // the view says why
   if (made) { known = made.known; controls = made.controls; }
   besides.clear();
   measured = "";
@@ -102,6 +103,11 @@ async function askView() {
   const beside = at("beside").value;
   dropTries();
   const own = wanted(), next = await viewOf(own);
+  if (next.failed && asked.tries.size && next.findings.some((one) => one.code === "PC0718")) {
+    asked.tries.clear();
+    at("said").textContent = "The pack has no place any more for a value that you tried: here is the pack with the values of its file.";
+    return askView();
+  }
   show(next, beside ? await viewOf(besideOf(beside), besides) : null, own.shown);
 }
 
@@ -122,6 +128,7 @@ async function askCheck() {
 function show(next, second, shown) {
   view = next; other = second;
   if (next.controls) controls = next.controls;
+  for (const one of controls ? controls.sliders : []) if (asked.tries.get(one.path) === one.value + one.unit) asked.tries.delete(one.path);
   drawFindings(); drawChanges();
   document.body.dataset.ready = next.failed ? "failed" : String(Number(document.body.dataset.ready || 0) + 1 || 1);
   at("total").className = next.failed || next.tokens === null ? "bad" : "";
@@ -391,7 +398,7 @@ async function copyYaml() {
 
 // --- cuts, notch by notch ---
 
-const last = () => (view.failed ? 0 : view.notches.length);
+const last = () => (!view || view.failed ? 0 : view.notches.length);
 const stand = () => (notch === null ? last() : Math.min(notch, last()));
 
 function drawLadder() {
@@ -412,7 +419,7 @@ function drawLadder() {
 const names = (items) => (items.length <= 4 ? items.join(", ") : `${items.slice(0, 3).join(", ")} … ${items[items.length - 1]}`);
 
 function moveNotch(to) {
-  if (!view || !last()) return;
+  if (!last()) return;
   notch = Math.max(0, Math.min(last(), to));
   if (notch === last()) notch = null;
   drawLadder(); drawPrompts();
@@ -612,6 +619,7 @@ function pick(id) {
 }
 
 function step(by) {
+  if (!start) return;
   const place = start.shown.findIndex((one) => one.id === asked.shown) + by;
   if (place >= 0 && place < start.shown.length) pick(start.shown[place].id);
 }
@@ -627,7 +635,7 @@ function shortenLabels(labels) {
 }
 
 function fillPickers() {
-  if (!start.shown.some((one) => one.id === asked.shown)) asked.shown = start.shown.length ? start.shown[0].id : null;
+  if (start.shown.length && !start.shown.some((one) => one.id === asked.shown)) asked.shown = start.shown[0].id;
   const names = shortenLabels(start.shown.map((one) => one.label));
   at("shown").replaceChildren(...start.shown.map((one, place) => h("option", { value: one.id, selected: one.id === asked.shown, title: one.label }, names[place])));
   const beside = made && !at("beside").length && start.against.length ? `pack:${start.against[0]}` : at("beside").value;
