@@ -1,6 +1,7 @@
 """The page of `promptc serve` in a real browser."""
 
 import json
+import shutil
 from time import monotonic
 
 import pytest
@@ -56,7 +57,7 @@ def test_the_page_shows_the_prompt_and_what_was_cut_where_it_stood(open_page, fo
     (spent, allowed), tier = prompt.report["pressure"]["before"], prompt.report["strain"]
     assert page.locator("#strain-body p").inner_text().startswith(f"{tier}, {100 * spent // allowed} %: {spent} of {allowed} tokens")
     assert page.locator("#strain-body .now").inner_text() == "hard from 50 %, left under 40 %"
-    page.select_option("#shown", label=str(folder / "short.json"))
+    page.select_option("#shown", label="short.json")
     wait_for(page, "document.querySelector('#prompt').textContent.includes('One note.')")
     assert page.locator("#prompt del").count() == 0
 
@@ -108,7 +109,8 @@ def test_a_click_on_a_line_tells_template_and_state_key(open_page):
     assert "/names/" in told and "pack.yaml:" in told and "{{ item }}" in told
     page.keyboard.press("Escape")
     assert page.locator("#trace").is_hidden()
-    page.keyboard.press("j")
+    for _ in range(4):
+        page.keyboard.press("k")  # from the line that was clicked
     page.keyboard.press("Enter")
     wait_for(page, "!document.querySelector('#trace').hidden")
     assert "Be kind." in page.locator("#trace-body").inner_text()
@@ -195,7 +197,7 @@ def test_a_turn_behind_the_end_of_its_session_says_so(open_page, folder):
     (folder / "pack.yaml").write_text((folder / "pack.yaml").read_text().replace("Be quick.", rules), encoding="utf-8")
     page = open_page(str(folder / "talk"))
     page.keyboard.press("n")
-    wait_for(page, "document.querySelector('#total').textContent.startsWith('does not fit')")
+    wait_for(page, "document.querySelector('#total').textContent.startsWith('Does not fit')")
     page.keyboard.press("n")
     wait_for(page, "document.querySelector('#total').textContent === 'Nothing can be rendered'")
     assert "#3` is not rendered: turn 2 does not fit" in page.locator("#finding-body").inner_text()
@@ -324,7 +326,7 @@ def copy_pack(folder, to, old, new):
 
 def test_two_prompts_stand_side_by_side(open_page, folder):
     page = open_page()
-    page.select_option("#beside", label=str(folder / "short.json"))
+    page.select_option("#beside", label="short.json")
     wait_for(page, "!document.querySelector('#difference').hidden")
     assert "One note." in page.locator("#other").inner_text()
     assert "long.json log 1.0.0, " in page.locator("#prompt .which").inner_text()
@@ -387,6 +389,8 @@ def test_a_pending_golden_is_accepted_or_rejected(open_page, folder):
         (case / "golden.txt.new").write_text("Be kind.\n<img src=x onerror=window.hacked=1>\n")
     page = open_page(str(folder / "cases"))
     wait_for(page, "document.querySelectorAll('.golden').length === 2")
+    assert page.locator("#goldens").bounding_box()["height"] < 60  # so that the prompt stays on the first screen
+    page.click("#golden-list summary >> nth=0")
     assert page.locator(".golden del").first.text_content() == "rude."
     page.click(".golden >> nth=0 >> text=Accept")
     wait_for(page, "document.querySelectorAll('.golden').length === 1")
@@ -414,7 +418,7 @@ def test_what_a_prompt_that_does_not_fit_lacks_has_its_unit(open_page, folder, o
     steps = 'overflow: [{trim: {floor: 8, marker: "[…]"}}, {evict: {}}]'
     copy_pack(folder, folder, steps, "overflow: [fail: {}]")
     copy_pack(folder, folder, old, new)
-    assert open_page().locator("#total").inner_text().startswith(f"does not fit 900 tokens: {says}. Text, ")
+    assert open_page().locator("#total").inner_text().startswith(f"Does not fit 900 tokens: {says}. Text, ")
 
 
 def test_a_file_that_an_editor_replaces_is_followed(open_page, folder):
@@ -441,3 +445,165 @@ def test_what_was_read_elsewhere_is_followed(open_page, folder, tmp_path_factory
     wait_for(page, "document.querySelector('#finding-body').textContent.includes('rules.md')")
     (elsewhere / "packs/log/rules.md").write_text("Be brave.\n")
     wait_for(page, "document.querySelector('#prompt').textContent.includes('Be brave.')")
+
+
+def test_findings_take_one_line_until_an_error_opens_them(open_page, folder):
+    manifest = (folder / "pack.yaml").read_text()
+    asserts = 'asserts: [{that: state.notes | length == 99, else: "a tide"}]\n'
+    (folder / "pack.yaml").write_text(manifest.replace("variants:\n", f"{asserts}variants:\n"))
+    page = open_page()
+    settle(page)
+    shown = page.locator("#finding-list")
+    assert page.locator("#h-findings").inner_text().startswith("Findings: 1 warning")
+    assert shown.get_attribute("open") is None and shown.bounding_box()["height"] < 40
+    assert "a tide" in page.locator("#finding-first").inner_text()
+    page.click("#finding-list summary")
+    move(page, "[data-path='sections.notes.budget']", 50)
+    wait_for(page, "!document.querySelector('#changes').hidden")
+    page.click("#finding-list summary")
+    move(page, "[data-path='sections.notes.budget']", 70)
+    wait_for(page, "document.querySelector('#yaml').textContent.includes('70')")
+    settle(page)
+    assert shown.get_attribute("open") is None
+    (folder / "pack.yaml").write_text(manifest.replace("budget: 60", "budgett: 60"))
+    wait_for(page, "document.querySelector('#finding-list').open")
+    (folder / "pack.yaml").write_text(manifest)
+    wait_for(page, "!document.querySelector('#finding-list').open")
+
+
+def test_a_pool_and_its_cap_are_shown_with_their_slider(open_page, folder):
+    pool = "pools:\n  all:\n    sections: [names, notes]\n    max: 70\n    overflow: [names, notes]\nstrain:\n"
+    (folder / "pack.yaml").write_text((folder / "pack.yaml").read_text().replace("strain:\n", pool))
+    page = open_page()
+    report = Pack.load(folder).render((folder / "long.json").read_bytes()).report["pools"][0]
+    row = page.locator("[data-pool=all]")
+    assert row.locator(".num").inner_text() == f"{report['charge']} / {report['grant']}"
+    assert f"wanted {report['demand']}" in row.inner_text() and "names, notes" in row.inner_text()
+    assert row.locator("[data-path='pools.all.max']").count() == 1
+    move(page, "[data-path='pools.all.max']", 90)
+    wait_for(page, "document.querySelector('[data-pool=all] .num').textContent.endsWith('/ 90')")
+
+
+def test_a_text_from_right_to_left_is_read_from_right_to_left(open_page, folder):
+    write_state(folder, "short", notes=["אבג one דהו."])
+    page = open_page(str(folder / "short.json"))
+    places = page.evaluate(
+        """() => {
+          const text = [...document.querySelectorAll('#prompt [data-section=notes] .line')].map((one) => one.firstChild)
+            .find((one) => one.data.includes('one'));
+          return [0, 8].map((from) => {
+            const range = document.createRange();
+            range.setStart(text, from); range.setEnd(text, from + 3);
+            return range.getBoundingClientRect().left;
+          });
+        }"""
+    )
+    assert places[0] > places[1]
+
+
+def test_the_line_that_is_explained_is_marked_and_in_view(open_page, folder):
+    write_state(folder, "short", notes=[f"Note {at}." for at in range(200)])
+    (folder / "pack.yaml").write_text((folder / "pack.yaml").read_text().replace("budget: 60", "budget: 900"))
+    page = open_page(str(folder / "short.json"))
+    last = page.locator("#prompt [data-section=notes] .line", has_text="Note 150").last
+    last.scroll_into_view_if_needed()
+    last.evaluate("(one) => one.scrollIntoView({ block: 'end' })")
+    last.click()
+    wait_for(page, "!document.querySelector('#trace').hidden")
+    marked = page.locator(".line.now")
+    assert "Note 150" in marked.first.inner_text()
+    edge = "(id) => document.querySelector(id).getBoundingClientRect()"
+    assert page.evaluate(f"({edge})('.line.now').bottom <= ({edge})('#trace').top")
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+    end, panel = page.locator("#prompt").bounding_box(), page.locator("#trace").bounding_box()
+    assert end["y"] + end["height"] <= panel["y"]
+
+
+def test_states_are_told_apart_by_the_end_of_their_paths(open_page, folder):
+    page = open_page()
+    assert page.locator("#shown option").all_inner_texts() == ["long.json", "short.json"]
+    assert page.locator("#shown option").first.get_attribute("title") == str(folder / "long.json")
+    assert page.title() == "log 1.0.0 · promptc"
+
+
+def test_a_case_keeps_what_it_sets_itself(open_page, folder):
+    (folder / "one").mkdir()
+    case = "title: one\nstate: ../long.json\nwith: {budget: 130, patch: [brief], variant: {mood: tense}}\n"
+    (folder / "one/case.yaml").write_text(case)
+    loud = "  loud: {sections: {rules: {role: user}}}\n  brief:"
+    axis = "variants:\n  tone:\n    select: \"'low'\"\n    cases: {low: {}, high: {sections: {rules: {text: Sing.}}}}\n"
+    manifest = (folder / "pack.yaml").read_text().replace("variants:\n", axis).replace("  brief:", loud)
+    (folder / "pack.yaml").write_text(manifest)
+    page = open_page(str(folder / "one"))
+    assert page.locator("#own").inner_text() == "The case sets the whole budget to 130 tokens. The sliders here do not change it."
+    brief = page.get_by_label("patch brief")
+    assert brief.is_checked() and brief.is_disabled()
+    page.select_option("#switch-body select[aria-label=tone]", "low")
+    page.get_by_label("patch loud").check()
+    settle(page)
+    assert "Be quick." in page.locator("#prompt").inner_text()
+    assert "/ 30" in page.locator("#sections [data-section=notes] .num").inner_text()
+
+
+def test_cases_come_and_go(open_page, folder):
+    for name in ("one", "two"):
+        (folder / "cases" / name).mkdir(parents=True)
+        (folder / "cases" / name / "case.yaml").write_text("title: a case\nstate: ../../short.json\n")
+    page = open_page(str(folder / "short.json"), str(folder / "cases"))
+    settle(page)
+    (folder / "cases/three").mkdir()
+    (folder / "cases/three/case.yaml").write_text("title: a case\nstate: ../../short.json\n")
+    wait_for(page, "document.querySelectorAll('#shown option').length === 4")
+    shutil.rmtree(folder / "cases/two")
+    wait_for(page, "document.querySelectorAll('#shown option').length === 3")
+    (folder / "cases").rename(folder / "elsewhere")
+    wait_for(page, "document.querySelector('#finding-body').textContent.includes('PC0907')")
+    assert page.locator("#total").inner_text() == "Nothing can be rendered"
+    (folder / "elsewhere").rename(folder / "cases")
+    wait_for(page, "document.querySelectorAll('#shown option').length === 3")
+    wait_for(page, "document.querySelector('#prompt').textContent.includes('One note.')")
+
+
+def test_a_key_that_comes_too_early_does_nothing(open_page, show, folder):
+    page = open_page()
+    page.route("**/start", lambda route: (page.wait_for_timeout(300), route.continue_()), times=1)
+    page.reload(wait_until="domcontentloaded")
+    for key in ("n", "p", "[", "j", "Enter", "c"):
+        page.keyboard.press(key)
+    page.wait_for_selector("body[data-ready]")
+    settle(page)
+    assert "Note 8" in page.locator("#prompt").inner_text()
+
+
+def test_a_tried_value_that_the_file_has_meanwhile_is_no_longer_tried(open_page, folder):
+    page = open_page()
+    move(page, "[data-path='sections.notes.budget']", 100)
+    wait_for(page, "!document.querySelector('#changes').hidden")
+    manifest = (folder / "pack.yaml").read_text()
+    (folder / "pack.yaml").write_text(manifest.replace("budget: 60", "budget: 100"))
+    wait_for(page, "document.querySelector('#changes').hidden")
+    assert page.locator(".moved").count() == 0
+
+
+def test_a_tried_value_whose_section_is_gone_is_dropped(open_page, folder):
+    page = open_page()
+    move(page, "[data-path='sections.notes.budget']", 100)
+    wait_for(page, "!document.querySelector('#changes').hidden")
+    manifest = (folder / "pack.yaml").read_text()
+    brief = "  brief: {sections: {notes: {budget: 30}}}\n"
+    renamed = manifest.replace("- id: notes", "- id: sayings").replace(brief, "  brief: {budget: 500}\n")
+    (folder / "pack.yaml").write_text(renamed)
+    wait_for(page, "document.querySelector('#sections [data-section=sayings]') !== null")
+    assert page.locator("#changes").is_hidden() and "that you tried" in page.locator("#said").inner_text()
+
+
+def test_a_golden_that_a_test_leaves_pending_comes_by_itself(open_page, folder):
+    case = folder / "cases" / "one"
+    case.mkdir(parents=True)
+    (case / "case.yaml").write_text("title: a case\nstate: ../../short.json\ngolden: [text]\n")
+    (case / "golden.txt").write_text("Be rude.\n")
+    page = open_page(str(folder / "cases"))
+    settle(page)
+    assert page.locator("#goldens").is_hidden()
+    (case / "golden.txt.new").write_text("Be kind.\n")
+    wait_for(page, "document.querySelectorAll('.golden').length === 1")

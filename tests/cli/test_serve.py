@@ -1,9 +1,14 @@
-"""`promptc serve --static`: a file that needs no server, with a revision beside the pack."""
+"""`promptc serve`, and `--static`: a file that needs no server, with a revision beside the pack."""
 
 import json
 import re
+import socket
 import subprocess
 import sys
+import urllib.request
+from contextlib import ExitStack
+from time import sleep
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -61,3 +66,23 @@ def test_a_file_is_not_served(there, run):
 def test_a_file_that_cannot_be_written_is_said(there, run):
     done = run("serve", ".", "state.json", "--static", "no/such/page.html")
     assert done.code == 4 and "PC0725" in done.err
+
+
+def test_more_connections_than_the_process_may_open_are_waited_for_in_silence(there):
+    """Python would write a traceback for each that it cannot accept: megabytes a second."""
+    pytest.importorskip("uvicorn")
+    resource = pytest.importorskip("resource")
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    call = f"import resource, sys; resource.setrlimit(resource.RLIMIT_NOFILE, (64, {most[1]})); "
+    call += "from promptc.cli.main import main; sys.exit(main(['serve', '.', 'state.json']))"
+    with ExitStack() as stack, (there / "said.txt").open("w+") as said:
+        running = stack.enter_context(subprocess.Popen([sys.executable, "-uc", call], stdout=subprocess.PIPE, stderr=said, text=True))
+        stack.callback(running.kill)
+        address = running.stdout.readline().strip()
+        where = urlsplit(address)
+        with ExitStack() as open_ones:
+            for _ in range(100):
+                open_ones.enter_context(socket.create_connection((where.hostname, where.port), 20))
+            sleep(1.5)
+        assert urllib.request.urlopen(address, timeout=20).status == 200
+        assert running.poll() is None and said.seek(0) == 0 and said.read() == ""

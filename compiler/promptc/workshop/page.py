@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
 from shlex import quote
@@ -22,7 +22,7 @@ from promptc.diag.frozen import as_plain, frozen, replace
 from promptc.diag.typed import Any, TypeVar
 from promptc.economy import account_turns, find_break, read_request
 from promptc.explain.output import LineTracer, describe_lines
-from promptc.files.reading import Look, note_looks, read_given
+from promptc.files.reading import Look, list_folder, note_looks, read_given
 from promptc.frontend.json import MAX_STATE_BYTES
 from promptc.frontend.manifest import find_value, list_pools
 from promptc.golden.cases.case import Case
@@ -58,10 +58,11 @@ _NUMBERS = ("context", "reserve", "chars", "tokens", "min", "max", "share")
 
 
 def describe_controls(pack: Pack) -> View:
-    """Return what an author can move: the numbers in the budgets of the prompt, the sections and the pools; variant cases; patches."""
+    """Return what an author can move: the numbers in the budgets of the prompt, tools, sections and pools; variant cases; patches."""
     model = pack.model
     places = [
         ("budget",),
+        ("tools", "budget"),
         *(("sections", name, "budget") for name in model.sections),
         *(("pools", name, "max") for name, _ in list_pools(model.manifest)),
     ]
@@ -86,7 +87,8 @@ def _iter_sliders(manifest: Node, keys: Sequence[str]) -> Iterator[View]:
         if is_share or (isinstance(one.value, int) and not isinstance(one.value, bool)):
             own = [*keys, *more]
             told: View = {"path": ".".join(own), "keys": own, "value": int(str(one.value).rstrip("%")), "unit": "%" if is_share else ""}
-            yield {**told, "section": keys[1] if keys[0] == "sections" else None, "at": str(one.span)}
+            section = keys[1] if keys[0] == "sections" else "tools" if keys[0] == "tools" else None
+            yield {**told, "section": section, "pool": keys[1] if keys[0] == "pools" else None, "at": str(one.span)}
 
 
 # --- what the page asks for ---
@@ -198,12 +200,15 @@ class Bench:
             states = [one for one in self._given if one.endswith(_JSON)]
             others = [one for one in self._given if one not in states]
             found = [Shown(one, one, path=str(Path(one).absolute())) for one in states]
-            found += self._iter_cases(others) if others or not states else ()
+            found += self._note(lambda: list(self._iter_cases(others))) if others or not states else ()
             met = Counter(one.label for one in found)
             self._shown = [replace(one, id=f"{one.label} {at}") if met[one.label] > 1 else one for at, one in enumerate(found)]
         return self._shown
 
     def _iter_cases(self, asked: Sequence[str]) -> Iterator[Shown]:
+        """Yield the turns of the cases that render. Look at their folders, so that cases and goldens that come and go are noticed."""
+        _look_at(asked)
+        folders = set[str]()
         try:
             places = choose_places(asked or (self.pack,)).places
         except UsageError:
@@ -215,6 +220,9 @@ class Bench:
                 more = f" #{turn + 1}" if case.kind == "session" else ""
                 label = f"{case.name}{more}"
                 yield Shown(label, label, case=case.folder, top=top, turn=turn, session=case.name if more else "")
+            folder = Path(case.folder)
+            folders |= {str(one) for one in (folder, *folder.parents) if one.is_relative_to(top)}
+        _look_at(folders)
 
     def list_looks(self) -> tuple[Look, ...]:
         """Return every look at the disk since `forget`. If one would see something else now, the page may be out of date."""
@@ -249,9 +257,14 @@ class Bench:
         try:
             pack, outcome = self._load(asked), self.render(asked)
             view = describe_view(outcome, known, (*pack.model.remarks, *self._found.get(asked.get("pack", ""), ())))
-            return {**view, "controls": describe_controls(self._load({**asked, "tries": ()}))}
+            return {**view, "own_budget": self._has_budget(asked), "controls": describe_controls(self._load({**asked, "tries": ()}))}
         except PromptcError as error:
             return self.describe_failure(error, asked)
+
+    def _has_budget(self, asked: Mapping[str, Any]) -> bool:
+        """Return whether the case that is shown sets the budget of the whole prompt, so that those of the pack have no effect."""
+        shown = self._find(asked)
+        return bool(shown.case) and "budget" in load_case(shown.case, shown.top).flags
 
     def describe_failure(self, error: PromptcError, asked: Mapping[str, Any]) -> View:
         """Return the view for a request that ended in an error."""
@@ -452,6 +465,13 @@ def _describe_golden(pending: PendingGolden) -> View:
         "cause": [{"what": one.what, "at": str(one.span) if one.span else None} for one in seen.cause],
         "found": as_plain(seen.found),
     }
+
+
+def _look_at(folders: Collection[str]) -> None:
+    """Look at folders, which need not exist."""
+    for one in sorted(folders):
+        with suppress(OSError):
+            list_folder(one)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ import asyncio
 import gc
 import hmac
 import json
+import logging
 import os
 import secrets
 import socket
@@ -37,6 +38,9 @@ HOST = socket.inet_ntoa(socket.INADDR_LOOPBACK.to_bytes(4, "big"))
 
 MOST_BYTES = 64_000
 """The limit for the body of a request, in bytes."""
+
+_BACKLOG = 64
+"""The most connections that wait to be accepted."""
 
 _PAUSE = 15.0
 """Seconds between two keep-alive lines of an open event stream."""
@@ -236,12 +240,14 @@ class PageServer:
             ws="none",
             server_header=False,
             date_header=False,
+            backlog=_BACKLOG,
             timeout_graceful_shutdown=1,
         )
         self._server = uvicorn.Server(config)
 
     def run(self) -> None:
         """Serve until an interrupt or `stop`. Open pages are notified when a file of the pack or of a state changes."""
+        logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # else it logs each connection for which there is no file descriptor left
         gc.set_threshold(20_000, 20, 100)  # collect less often: most objects of a render are freed by reference counting
         ended = threading.Event()
         watching = threading.Thread(target=self._watch, args=(ended,), daemon=True)

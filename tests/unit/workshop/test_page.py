@@ -144,6 +144,9 @@ def test_controls_name_every_number_that_an_author_tunes():
     assert [one["name"] for one in controls["axes"]]
     pools = {one["path"]: one for one in describe_controls(Pack.load(ROOT / "fixtures" / "desk" / "base"))["sliders"]}
     assert (pools["pools.shelf.max"]["keys"], pools["pools.shelf.max"]["value"]) == (["pools", "shelf", "max"], 60)
+    assert pools["pools.shelf.max"]["pool"] == "shelf"
+    tools = {one["path"]: one for one in describe_controls(Pack.load(ROOT / "fixtures" / "mcp" / "base"))["sliders"]}
+    assert (tools["tools.budget"]["section"], tools["tools.budget"]["keys"]) == ("tools", ["tools", "budget"])
 
 
 def test_a_line_tells_its_template_and_its_state_key(make_bench):

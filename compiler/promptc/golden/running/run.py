@@ -282,8 +282,8 @@ def _carried_span(case: Case, pointer: str) -> Span:
 def compile_turns(case: Case, environment: CaseEnvironment, last: int, asked: Mapping[str, Any] | None = None) -> list[Outcome]:
     """Compile the turns of a render or a session, from the first to `last` (from 0). A turn that does not fit is the last one returned.
 
-    `asked` are options of `Pack.compile` that override those of the case. Raises `PromptcError` for an error of the pack, of a state or of
-    the case.
+    `asked` are options of `Pack.compile`. They override those of the case, but variants and patches are added to those of the case. Raises
+    `PromptcError` for an error of the pack, of a state or of the case.
     """
     made: list[Outcome] = []
     before: JsonDocument | None = None
@@ -298,7 +298,12 @@ def compile_turns(case: Case, environment: CaseEnvironment, last: int, asked: Ma
 def _compile_turn(case: Case, environment: CaseEnvironment, document: JsonDocument, asked: Mapping[str, Any]) -> Outcome:
     resources = environment.resources
     pack, memory = resources.load_pack(environment.root, case.pack), resources.load_memory(environment.root, case.pack)
-    return pack.compile(resources.fill_state(pack, document), **{**list_options(case, environment), "memory": memory, **asked})
+    own = list_options(case, environment)
+    both = {
+        "variants": {**own["variants"], **asked.get("variants", {})},
+        "patches": tuple(dict.fromkeys((*own["patches"], *asked.get("patches", ())))),
+    }
+    return pack.compile(resources.fill_state(pack, document), **{**own, "memory": memory, **asked, **both})
 
 
 def list_options(case: Case, environment: CaseEnvironment) -> dict[str, Any]:

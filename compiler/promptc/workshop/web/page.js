@@ -79,7 +79,8 @@ async function ask(...names) {
 const begin = () => ask("start", "view", "check", "session", "compare", "goldens");
 
 async function askStart() {
-  start = await post("start", {});
+  const got = await post("start", {});
+  start = got.failed ? { shown: [], against: [] } : got;  // the view says why
   if (made) { known = made.known; controls = made.controls; }
   besides.clear();
   measured = "";
@@ -102,6 +103,11 @@ async function askView() {
   const beside = at("beside").value;
   dropTries();
   const own = wanted(), next = await viewOf(own);
+  if (next.failed && asked.tries.size && next.findings.some((one) => one.code === "PC0718")) {
+    asked.tries.clear();
+    at("said").textContent = "The pack has no place any more for a value that you tried: here is the pack with the values of its file.";
+    return askView();
+  }
   show(next, beside ? await viewOf(besideOf(beside), besides) : null, own.shown);
 }
 
@@ -122,12 +128,14 @@ async function askCheck() {
 function show(next, second, shown) {
   view = next; other = second;
   if (next.controls) controls = next.controls;
+  for (const one of controls ? controls.sliders : []) if (asked.tries.get(one.path) === one.value + one.unit) asked.tries.delete(one.path);
   drawFindings(); drawChanges();
-  at("tokens").hidden = !controls;
   document.body.dataset.ready = next.failed ? "failed" : String(Number(document.body.dataset.ready || 0) + 1 || 1);
+  at("total").className = next.failed || next.tokens === null ? "bad" : "";
   if (next.failed) at("total").textContent = "Nothing can be rendered"; else drawHead();
   if (next.failed && shown === drawn) return;
   drawn = shown;
+  at("tokens").hidden = next.failed === true;
   if (next.failed) clearSections(); else if (!sliding) drawControls(); else updateRows();
   drawStrain(); drawLadder(); drawPrompts();
 }
@@ -141,11 +149,12 @@ function clearSections() {
 
 function drawHead() {
   at("title").textContent = `${view.pack} ${view.version}`;
+  document.title = `${view.pack} ${view.version} · promptc`;
   const format = view.format === "text" ? "Text" : "Messages", kind = view.provider ? `${format} for ${view.provider}` : format;
   const counted = `${kind}, counted by ${view.counter}${view.exact ? "" : " (an estimate)"}`;
-  at("total").textContent = view.tokens === null
-    ? `does not fit ${plural(view.budget, "token")}: ${view.lack}. ${counted}`
-    : `${count(view.tokens)} of ${plural(view.budget, "token")}, ${percent(view.tokens, view.budget)} %. ${counted}`;
+  at("total").replaceChildren(h("b", {}, view.tokens === null
+    ? `Does not fit ${plural(view.budget, "token")}: ${view.lack}.`
+    : `${count(view.tokens)} of ${plural(view.budget, "token")}, ${percent(view.tokens, view.budget)} %.`), ` ${counted}`);
 }
 
 function bar(parts, label) {
@@ -200,21 +209,32 @@ function rowBody(one, most) {
   if (one.wanted > one.held) notes.push(`wanted ${count(one.wanted)}${one.is_more ? " or more" : ""}`);
   for (const [stage, number] of Object.entries(one.left_out)) notes.push(`${count(number)} left out by ${stage}`);
   const label = `${one.id}: ${plural(one.held, "token")}${one.cap === null ? "" : `, cap ${count(one.cap)} ${one.unit}`}, wanted ${count(one.wanted)}`;
-  const found = (view.findings || []).filter((found) => found.section === one.id).map(drawFinding);
+  const found = (view.findings || []).filter((found) => found.section === one.id).map(foldFinding);
   return [
     h("div", { className: "head" }, h("span", { className: "chip" }), h("b", {}, one.id), h("span", { className: "num" }, describeRow(one))),
     bar(rowParts(one, most), label), notes.length ? h("p", { className: "note" }, notes.join(" · ")) : null, ...found,
   ].filter(Boolean);
 }
 
+/** Draws what the sections of a pool take together, on a scale of its own. */
+function poolBody(one) {
+  const most = Math.max(1, one.grant, Math.min(one.demand, 3 * one.grant));
+  const label = `pool ${one.id}: ${plural(one.charge, "token")}, cap ${count(one.grant)} tokens, wanted ${count(one.demand)}`;
+  const wanted = one.demand > one.charge ? ` · wanted ${count(one.demand)}` : "";
+  return [
+    h("div", { className: "head" }, h("b", {}, `pool ${one.id}`), h("span", { className: "num" }, `${count(one.charge)} / ${count(one.grant)}`)),
+    bar(rowParts({ held: one.charge, wanted: one.demand, cap: one.grant, unit: "tokens" }, most), label),
+    h("p", { className: "note" }, `${one.sections.join(", ")} together${wanted}`),
+  ];
+}
+
 function drawControls() {
   const most = scaleOf(), body = at("sections"), focused = document.activeElement && document.activeElement.dataset.path;
-  const total = controls.sliders.filter((one) => !one.section);
-  const rows = [h("div", { className: "row" }, ...total.map(drawSlider))];
-  for (const one of view.sections) {
-    const own = controls.sliders.filter((slider) => slider.section === one.id);
-    rows.push(h("div", { className: "row", "data-section": one.id, vars: { "--hue": hue(one.id) } }, h("div", { className: "facts" }, ...rowBody(one, most)), ...own.map(drawSlider)));
-  }
+  const slidersOf = (kind, name) => controls.sliders.filter((one) => one[kind] === name).map(drawSlider);
+  const total = controls.sliders.filter((one) => !one.section && !one.pool).map(drawSlider);
+  const rows = [h("div", { className: "row" }, ...total, view.own_budget ? h("p", { className: "note", id: "own" }, `The case sets the whole budget to ${plural(view.budget, "token")}. The sliders here do not change it.`) : "")];
+  for (const one of view.pools) rows.push(h("div", { className: "row", "data-pool": one.id }, h("div", { className: "facts" }, ...poolBody(one)), ...slidersOf("pool", one.id)));
+  for (const one of view.sections) rows.push(h("div", { className: "row", "data-section": one.id, vars: { "--hue": hue(one.id) } }, h("div", { className: "facts" }, ...rowBody(one, most)), ...slidersOf("section", one.id)));
   body.replaceChildren(...rows);
   if (focused) { const back = body.querySelector(`[data-path="${CSS.escape(focused)}"]`); if (back) back.focus(); }
   drawSwitches();
@@ -222,10 +242,12 @@ function drawControls() {
 
 function updateRows() {
   const most = scaleOf();
-  for (const one of view.sections) {
-    const row = at("sections").querySelector(`[data-section="${CSS.escape(one.id)}"] .facts`);
-    if (row) row.replaceChildren(...rowBody(one, most));
-  }
+  const update = (kind, one, body) => {
+    const row = at("sections").querySelector(`[data-${kind}="${CSS.escape(one.id)}"] .facts`);
+    if (row) row.replaceChildren(...body);
+  };
+  for (const one of view.pools) update("pool", one, poolBody(one));
+  for (const one of view.sections) update("section", one, rowBody(one, most));
 }
 
 /** Draws a slider of the page as one file: it stops only where a view was rendered, and only one slider can be moved at a time. */
@@ -245,7 +267,7 @@ function drawSteps(slider) {
     ask("view", "compare");
   });
   range.addEventListener("change", endSlide);
-  return h("div", { className: "slide" }, nameOf(slider), range, value);
+  return h("div", { className: "slide" }, nameOf(slider), range, value, wasOf(slider));
 }
 
 function endSlide() {
@@ -253,7 +275,10 @@ function endSlide() {
   if (!running && !view.failed) drawControls();
 }
 
-const nameOf = (slider) => h("label", {}, slider.section ? slider.path.replace(`sections.${slider.section}.`, "") : slider.path, asked.tries.has(slider.path) ? h("span", { className: "moved" }, ` was ${count(slider.value)}${slider.unit}`) : "");
+/** Names a slider by the last key of its path: what it belongs to is written above it. */
+const nameOf = (slider) => h("span", { className: "name" }, slider.keys[slider.keys.length - 1]);
+
+const wasOf = (slider) => (asked.tries.has(slider.path) ? h("span", { className: "moved" }, `was ${count(slider.value)}${slider.unit}`) : "");
 
 function drawSlider(slider) {
   if (made) return drawSteps(slider);
@@ -274,7 +299,7 @@ function drawSlider(slider) {
   range.addEventListener("input", () => { sliding = true; move(range.value); });
   range.addEventListener("change", endSlide);
   number.addEventListener("change", () => move(number.value));
-  return h("div", { className: "slide" }, nameOf(slider), range, number);
+  return h("div", { className: "slide" }, nameOf(slider), range, number, wasOf(slider));
 }
 
 // --- switches, changes ---
@@ -290,7 +315,8 @@ function drawSwitches() {
     choice(axis.name, asked.variants[axis.name] || "", [["", view.failed ? "as the state says" : `as the state says: ${view.variants[axis.name] ?? "none"}`], ...axis.cases.map((one) => [one, one])], (to) => { asked.variants[axis.name] = to; }));
   rows.push(choice("format", asked.format, [["", "as the pack says"], ["text", "text"], ["messages", "messages"]], (to) => { asked.format = to; }));
   for (const name of controls.patches) {
-    const box = h("input", { type: "checkbox", checked: asked.patches.includes(name), onchange: (event) => {
+    const isGiven = !view.failed && view.patches.includes(name) && !asked.patches.includes(name);
+    const box = h("input", { type: "checkbox", checked: isGiven || asked.patches.includes(name), disabled: isGiven, title: isGiven ? "the case applies it" : "", onchange: (event) => {
       asked.patches = controls.patches.filter((one) => (one === name ? event.target.checked : asked.patches.includes(one)));
       ask("view", "session", "compare");
     } });
@@ -372,7 +398,7 @@ async function copyYaml() {
 
 // --- cuts, notch by notch ---
 
-const last = () => (view.failed ? 0 : view.notches.length);
+const last = () => (!view || view.failed ? 0 : view.notches.length);
 const stand = () => (notch === null ? last() : Math.min(notch, last()));
 
 function drawLadder() {
@@ -393,7 +419,7 @@ function drawLadder() {
 const names = (items) => (items.length <= 4 ? items.join(", ") : `${items.slice(0, 3).join(", ")} … ${items[items.length - 1]}`);
 
 function moveNotch(to) {
-  if (!view || !last()) return;
+  if (!last()) return;
   notch = Math.max(0, Math.min(last(), to));
   if (notch === last()) notch = null;
   drawLadder(); drawPrompts();
@@ -427,20 +453,39 @@ function drawHeading(place, chosen, of) {
 
 // --- findings ---
 
-function drawFinding(one) {
-  return h("div", { className: `finding ${one.level}` },
-    h("p", {}, h("b", {}, `${one.code} ${one.level}`), one.message),
-    one.at ? h("p", { className: "note" }, one.at) : "", one.excerpt ? h("pre", { tabIndex: 0 }, one.excerpt) : "", one.help ? h("p", { className: "note" }, one.help) : "");
+const LEVELS = { error: "error", warn: "warning", note: "note" };
+
+const titleOf = (one) => [h("b", {}, `${one.code} ${LEVELS[one.level]}`), one.message];
+
+const helpOf = (one) => [one.at ? h("p", { className: "note" }, one.at) : "", one.excerpt ? h("pre", { tabIndex: 0 }, one.excerpt) : "", one.help ? h("p", { className: "note" }, one.help) : ""];
+
+const drawFinding = (one) => h("div", { className: `finding ${one.level}` }, h("p", {}, ...titleOf(one)), ...helpOf(one));
+
+const unfolded = new Set();
+
+/** Draws a finding that shows its message, and the rest on demand. It stays as it is when its row is drawn again. */
+function foldFinding(one) {
+  const key = `${one.code} ${one.at}`;
+  const made = h("details", { className: `finding ${one.level}`, open: unfolded.has(key) }, h("summary", {}, ...titleOf(one)), ...helpOf(one));
+  made.addEventListener("toggle", () => (made.open ? unfolded.add(key) : unfolded.delete(key)));
+  return made;
 }
 
+let metErrors = "";
+
+/** Draws the findings of no section: one line, which opens itself for new errors and closes when they are gone. */
 function drawFindings() {
   const known = new Set((view.sections || []).map((one) => one.id));
   const loose = view.findings.filter((one) => !known.has(one.section));
-  at("findings").hidden = loose.length === 0;
   const placed = view.findings.length - loose.length;
-  at("h-findings").textContent = `Findings: ${count(loose.length)}${placed ? `, and ${count(placed)} beside the sections` : ""}`;
-  if (loose.some((one) => one.level !== "note")) at("finding-list").open = true;
+  const kinds = Object.entries(LEVELS).map(([level, name]) => [loose.filter((one) => one.level === level).length, name]).filter(([number]) => number);
+  at("findings").hidden = loose.length === 0;
+  at("h-findings").textContent = `Findings: ${kinds.map(([number, name]) => plural(number, name)).join(", ")}${placed ? `; ${count(placed)} more at their sections` : ""}`;
+  at("finding-first").textContent = loose.length ? loose[0].message : "";
   at("finding-body").replaceChildren(...loose.map(drawFinding));
+  const errors = loose.filter((one) => one.level === "error").map((one) => `${one.code} ${one.message}`).join("\n");
+  if (errors !== metErrors) at("finding-list").open = errors !== "";
+  metErrors = errors;
 }
 
 // --- what made a line ---
@@ -463,6 +508,7 @@ async function trace(node) {
   }
   at("trace-body").replaceChildren(h("dl", {}, ...rows));
   at("trace").hidden = false;
+  if (line) line.scrollIntoView({ block: "nearest" });
 }
 
 /** Lists the nodes that end lines, so a line of several pieces is a single stop. */
@@ -517,13 +563,16 @@ const drawRuns = (runs) => h("pre", { className: "text", tabIndex: 0, "aria-labe
 }));
 
 function drawDifference(found) {
-  const facts = found.facts.map((one) => h("li", {}, `${one.name}: ${one.old || "–"} → ${one.new || "–"}`));
+  const change = (old, now) => (old || now ? `: ${old ?? "–"} → ${now ?? "–"}` : "");
+  const facts = found.facts.map((one) => h("li", {}, one.name + change(one.old || null, one.new || null)));
   const sections = found.sections.map((one) => h("details", {},
-    h("summary", {}, `${one.id || "the whole"}: ${one.old_tokens ?? "–"} → ${one.new_tokens ?? "–"}`),
-    h("ul", {}, ...one.items.map((item) => h("li", {}, `${item.id} ${item.change}: ${item.old_tokens} → ${item.new_tokens}${item.why ? ` (${item.why})` : ""}`))),
+    h("summary", {}, (one.id || "the whole") + change(one.old_tokens, one.new_tokens)),
+    listOf(one.items.map((item) => h("li", {}, `${item.id} ${item.change}: ${item.old_tokens} → ${item.new_tokens}${item.why ? ` (${item.why})` : ""}`))),
     drawRuns(one.runs)));
-  return [h("ul", { className: "note" }, ...facts), ...sections];
+  return [listOf(facts), ...sections];
 }
+
+const listOf = (rows) => (rows.length ? h("ul", { className: "note" }, ...rows) : "");
 
 async function askCompared() {
   at("difference").hidden = true;
@@ -542,6 +591,7 @@ async function askGoldens() {
 function drawGoldens(got) {
   const list = got.goldens || [];
   at("goldens").hidden = list.length === 0;
+  at("h-goldens").textContent = `Pending goldens: ${count(list.length)}`;
   at("golden-body").replaceChildren(...list.map((one) => {
     const settle = (verb) => () => attempt(async () => {
       const done = await post("golden", { path: one.path, digest: one.digest, verb });
@@ -550,7 +600,7 @@ function drawGoldens(got) {
     });
     const cause = one.cause.map((mover) => h("p", { className: "note" }, `moved by ${mover.what}${mover.at ? ` (${mover.at})` : ""}`));
     const stale = one.stale.length ? h("p", { className: "moved" }, `out of date: ${one.stale.join(", ")} changed since; run promptc test`) : "";
-    return h("div", { className: "golden" }, h("p", {}, h("b", {}, one.case), ` ${one.path} (${one.status})`), ...cause, stale, ...drawDifference(one.found),
+    return h("div", { className: "golden" }, h("p", { title: one.path }, h("b", {}, one.case), ` ${nameOfFile(one.path)} (${one.status})`), ...cause, stale, ...drawDifference(one.found),
       h("div", { className: "buttons" },
         h("button", { type: "button", "aria-label": `Accept ${one.path}`, disabled: one.stale.length > 0, onclick: settle("accept") }, "Accept"),
         h("button", { type: "button", "aria-label": `Reject ${one.path}`, onclick: settle("reject") }, "Reject")));
@@ -569,15 +619,27 @@ function pick(id) {
 }
 
 function step(by) {
+  if (!start) return;
   const place = start.shown.findIndex((one) => one.id === asked.shown) + by;
   if (place >= 0 && place < start.shown.length) pick(start.shown[place].id);
 }
 
+const nameOfFile = (path) => path.split(/[\\/]/).pop();
+
+/** Returns labels without the folder that all files have in common. The names of cases stay as they are. */
+function shortenLabels(labels) {
+  const files = labels.filter((one) => one.endsWith(".json")).map((one) => one.slice(0, one.length - nameOfFile(one).length));
+  const common = files.length ? files.reduce((one, two) => { while (!two.startsWith(one)) one = one.slice(0, -1); return one; }) : "";
+  const start = Math.max(common.lastIndexOf("/"), common.lastIndexOf("\\")) + 1;
+  return labels.map((one) => (one.endsWith(".json") ? one.slice(start) : one));
+}
+
 function fillPickers() {
-  if (!start.shown.some((one) => one.id === asked.shown)) asked.shown = start.shown.length ? start.shown[0].id : null;
-  at("shown").replaceChildren(...start.shown.map((one) => h("option", { value: one.id, selected: one.id === asked.shown }, one.label)));
+  if (start.shown.length && !start.shown.some((one) => one.id === asked.shown)) asked.shown = start.shown[0].id;
+  const names = shortenLabels(start.shown.map((one) => one.label));
+  at("shown").replaceChildren(...start.shown.map((one, place) => h("option", { value: one.id, selected: one.id === asked.shown, title: one.label }, names[place])));
   const beside = made && !at("beside").length && start.against.length ? `pack:${start.against[0]}` : at("beside").value;
-  const options = [["", "nothing"], ["file", "the pack as its file is"], ...start.against.map((one) => [`pack:${one}`, one]), ...start.shown.map((one) => [`state:${one.id}`, one.label])];
+  const options = [["", "nothing"], ["file", "the pack as its file is"], ...start.against.map((one) => [`pack:${one}`, one]), ...start.shown.map((one, place) => [`state:${one.id}`, names[place]])];
   at("beside").replaceChildren(...options.map(([key, text]) => h("option", { value: key, selected: key === beside }, text)));
 }
 
@@ -598,7 +660,9 @@ document.addEventListener("keydown", (event) => {
 });
 at("prompt").addEventListener("click", (event) => {
   const found = event.target.closest("[data-message] .line");
-  if (found) trace(found);
+  if (!found || !getSelection().isCollapsed) return;
+  markLine(found);
+  trace(found);
 });
 at("shown").addEventListener("change", (event) => pick(event.target.value));
 at("beside").addEventListener("change", () => ask("view", "compare"));
@@ -620,8 +684,9 @@ if (made) {
   at("made-note").hidden = false;
 } else {
   const events = new EventSource(base + "events");
+  let isLost = false;
   events.onmessage = begin;
-  events.onerror = () => { at("live").textContent = "promptc serve has ended"; };
-  events.onopen = () => { at("live").textContent = ""; };
+  events.onerror = () => { isLost = true; at("live").textContent = "promptc serve has ended"; };
+  events.onopen = () => { at("live").textContent = ""; if (isLost) begin(); isLost = false; };
 }
 begin();
