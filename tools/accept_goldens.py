@@ -34,7 +34,7 @@ def accept_case(case: Case) -> list[str]:
     claims = [render_diagnostics([one]).rstrip("\n") for one in check_expect(case, ran)]
     broken = claims + [line for turn in ran.turns for line in check_receipt(turn)]
     made = render_goldens(case, ran, render_diagnostics) if not broken else {}
-    for found in compare_goldens(case, ran, made) if not broken else ():
+    for found in compare_goldens(case, made) if not broken else ():
         (ROOT / found.path).write_bytes(found.new)
         sys.stdout.write(f"{found.path}\n")
     return broken

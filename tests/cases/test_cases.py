@@ -64,7 +64,7 @@ def _check_expect(case: Case, ran: CaseRun) -> Iterator[str]:
 
 
 def _check_goldens(case: Case, ran: CaseRun) -> Iterator[str]:
-    yield from map(_render_diff, compare_goldens(case, ran, render_goldens(case, ran, render_diagnostics)))
+    yield from map(_render_diff, compare_goldens(case, render_goldens(case, ran, render_diagnostics)))
 
 
 def _check_account(_: Case, ran: CaseRun) -> Iterator[str]:

@@ -132,6 +132,14 @@ def test_a_file_that_git_ignores_differs_from_every_revision(shelf, run):
     assert run("test", "--ci", "--no-cache", "--since", "HEAD", "fixtures/shelf").out == "1 passed, 1 left out as unchanged\n"
 
 
+def test_a_revision_runs_what_has_a_pack_that_cannot_be_read(shelf, run):
+    asked = ("test", "--ci", "--no-cache", "--since", "HEAD", "fixtures/shelf/found")
+    (shelf / "shelf/small.yaml").write_text("promptc: 1\nname: [\n", encoding="utf-8")
+    git(shelf, "commit", "-qam", "broken")
+    done = run(*asked)
+    assert done.code == 1 and "left out" not in done.out
+
+
 def test_a_revision_runs_what_reads_a_store_of_its_own(shop, there, run):
     git(there, "init", "-q")
     git(there, "add", ".")
@@ -181,6 +189,14 @@ def test_a_store_of_files_is_remembered(there, shop, run):
     assert run("test").out == "3 passed (2 unchanged since)\n"
     (shop.parent / "segments/rules.yaml").write_text(SEGMENTS.replace("brief", "quick"), encoding="utf-8")
     assert run("test", "--ci", "--changed").code == 1
+
+
+def test_a_file_of_a_store_is_the_cause(there, shop, run):
+    git(there, "init", "-q")
+    git(there, "add", ".")
+    git(there, "commit", "-qm", "first")
+    (shop.parent / "segments/rules.yaml").write_text(SEGMENTS.replace("brief", "quick"), encoding="utf-8")
+    assert "cause: fixtures/shop/segments/rules.yaml:" in run("test", "--ci", "--no-cache", "shop/calm").out
 
 
 def test_a_store_that_is_not_given_is_not_remembered(there, shop, run):

@@ -435,6 +435,12 @@ def test_what_is_tried_holds_for_cases_in_circumstances_of_their_own(there, run)
     assert done.code == 1 and "FAILED tavern/bare" in done.out and "FAILED tavern/elsewhere" in done.out
 
 
+def test_a_case_that_cannot_be_read_does_not_end_a_try(there, run):
+    (make_case(there, "broken") / "case.yaml").write_text("title: [\n", encoding="utf-8")
+    done = run("test", "--try", "sections.seen.budget=40")
+    assert done.code == 1 and "BROKEN tavern/broken" in done.out and done.out.endswith("\n2 passed, 1 broken\n")
+
+
 def test_of_several_packs_each_must_have_what_is_tried(there, run):
     (there / "packs/inn").mkdir()
     (there / "packs/inn/pack.yaml").write_text(PACK.replace("name: tavern", "name: inn").replace("id: seen", "id: met"), encoding="utf-8")

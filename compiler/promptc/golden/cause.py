@@ -420,7 +420,7 @@ class _Trial:
         ran = run_case(copied, resources, self._shell)
         with work_in(copied.root):
             broken = check_expect(copied, ran)
-            return not broken and not compare_goldens(copied, ran, render_goldens(copied, ran, self._shell.render_diagnostics))
+            return not broken and not compare_goldens(copied, render_goldens(copied, ran, self._shell.render_diagnostics))
 
 
 def _read_now(path: Path) -> str:

@@ -506,6 +506,22 @@ def test_some_values_put_back_are_json_and_the_rest_brings_it_back(old: object, 
         assert len(some) < len(changes) or not changes or json.dumps(mixed) == json.dumps(old)
 
 
+_FLAT = _KEYS.flatmap(lambda keys: st.fixed_dictionaries(dict.fromkeys(keys, st.integers(0, 2))))
+
+
+@drawn(_FLAT, _FLAT, st.data())
+def test_some_keys_put_back_leave_the_others(old: dict[str, int], new: dict[str, int], data: st.DataObject) -> None:
+    """Each key that is put back has its earlier value or is gone again, and each other key has its present value, whatever the order."""
+    changes = list_changes("x.json", json.dumps(old), json.dumps(new))
+    if old == new:
+        return
+    some = [one for one in changes if data.draw(st.booleans())]
+    keys = {one.undo.keys[0] for one in some if one.undo.keys}
+    assert json.loads(put_back(json.dumps(new), some)) == {
+        key: side[key] for key in "abcde" for side in [old if key in keys else new] if key in side
+    }
+
+
 _SCENE = {"mood": "calm", "light": "dim", "hour": 3}
 _OLD = {"scene": _SCENE, "log": [{"id": "a", "text": "one"}, {"id": "b", "text": "two"}], "ages": [1, 2, 3]}
 

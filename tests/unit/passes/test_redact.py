@@ -19,6 +19,7 @@ FOUND = [
     ("email", "mail ada@example.com, or 'bob.o-x+y@mail.example.co.uk'.", ["ada@example.com", "bob.o-x+y@mail.example.co.uk"]),
     ("email", "über@müller.de and ada@example.com.", ["über@müller.de", "ada@example.com"]),
     ("email", "x@y, a@1.2.3.4, a.@b.cc, @ada and ada@", []),
+    ("email", "a mark is no name: +@example.com, %'-@example.com", []),
     ("phone", "+49 30 1234567 or (030) 123-4567", ["+49 30 1234567", "(030) 123-4567"]),
     ("phone", "555-867-5309, +1 (555) 867-5309, +49(0)30/1234567", ["555-867-5309", "+1 (555) 867-5309", "+49(0)30/1234567"]),
     ("phone", "Ada,+4915112345678,tel:00491711234567", ["+4915112345678", "00491711234567"]),

@@ -63,6 +63,11 @@ def test_stretches_cover_both_lists_in_turn(old: list[str], new: list[str], most
     assert all(one.is_same != other.is_same for one, other in pairwise(found))
 
 
+def test_elements_of_one_hash_are_told_apart() -> None:
+    assert hash((-1,)) == hash((-2,))
+    assert not any(part.is_same for part in align(["a", (-1,), "b"], ["c", (-2,), "d"]))
+
+
 def test_too_many_pairs_are_one_difference_between_the_common_ends() -> None:
     whole = [Stretch(True, 0, 1, 0, 1), Stretch(False, 1, 4, 1, 4), Stretch(True, 4, 5, 4, 5)]
     assert list(align("abcde", "axcye", 8)) == whole

@@ -104,7 +104,7 @@ def group_moved(verdicts: Iterable[Verdict]) -> list[list[Verdict]]:
 
 def lighten(verdict: Verdict) -> Verdict:
     """Return the verdict without the bytes of its goldens. The rest is enough to show a verdict that is not the first of its group."""
-    return replace(verdict, differences=tuple(replace(one, old=None, new=b"", ranges=()) for one in verdict.differences))
+    return replace(verdict, differences=tuple(replace(one, old=None, new=b"") for one in verdict.differences))
 
 
 def render_moved(group: Sequence[Verdict], shape: str, paint: Paint, print_found: Print, width: int = 80) -> str:

@@ -154,7 +154,7 @@ def _judge(case: Case, ran: CaseRun, shell: Shell, broken: Sequence[Diagnostic])
     """Return the verdict, from broken claims and from the goldens. Goldens are not compared if the run ended with an unexpected error."""
     is_refused = any(turn.exit for turn in ran.turns) and ran.turns[-1].exit != case.exit
     made = {} if is_refused else render_goldens(case, ran, shell.render_diagnostics)
-    differences = compare_goldens(case, ran, made) if made else []
+    differences = compare_goldens(case, made) if made else []
     findings = (*broken, *(describe_difference(case, one) for one in differences))
     differs = bool(broken) or any(one.old is not None for one in differences)
     status: Status = "failed" if differs else "new" if differences else "passed"

@@ -99,7 +99,7 @@ class GoldenDifference:
     """A golden that differs from the outcome.
 
     `path` and `pending` are from the root; `pending` is empty if nothing was written (in CI, or after an error). `old` is None if the
-    golden does not exist. `ranges` are, for a text, the byte ranges of each section in `new`. `turn` is the turn of a session, or else 0.
+    golden does not exist. `turn` is the turn of a session, or else 0.
     """
 
     kind: str
@@ -108,7 +108,6 @@ class GoldenDifference:
     new: bytes = field(repr=False)
     pending: str = ""
     turn: int = 0
-    ranges: tuple[tuple[str, int, int], ...] = ()
 
 
 @frozen
@@ -199,7 +198,7 @@ def _find_turn(ran: CaseRun, turn: int) -> CaseOutcome | None:
     return ran.turns[max(turn - 1, 0)] if turn <= len(ran.turns) else None
 
 
-def compare_goldens(case: Case, ran: CaseRun, made: Mapping[str, bytes]) -> list[GoldenDifference]:
+def compare_goldens(case: Case, made: Mapping[str, bytes]) -> list[GoldenDifference]:
     """Return every golden of the case that is missing, or differs by a byte from `made`, in order.
 
     Raises `CaseError` for a golden that cannot be read (PC0903), and for a link or anything else but a regular file (PC0906).
@@ -209,9 +208,7 @@ def compare_goldens(case: Case, ran: CaseRun, made: Mapping[str, bytes]) -> list
         path = f"{case.folder}{os.sep}{name}"
         old = _read_golden(path, show_path(path, case.root))
         if old != made[name]:
-            outcome = _find_turn(ran, turn)
-            ranges = tuple(_iter_ranges(outcome)) if kind == "text" and outcome is not None else ()
-            differences.append(GoldenDifference(kind, show_path(path, case.root), old, made[name], turn=turn, ranges=ranges))
+            differences.append(GoldenDifference(kind, show_path(path, case.root), old, made[name], turn=turn))
     return differences
 
 
@@ -231,16 +228,6 @@ def _read_golden(path: str, shown: str) -> bytes | None:
         return read_file(path, MAX_PLAIN_BYTES)
     except OSError as wrong:
         raise refuse_reading(shown, wrong) from None
-
-
-def _iter_ranges(outcome: CaseOutcome) -> Iterator[tuple[str, int, int]]:
-    try:
-        report = outcome.read_report()
-    except PromptcError:
-        return
-    for section in (report or {}).get("sections", ()):
-        if section.get("range") and len(section["range"]) == 2:
-            yield section["id"], section["range"][0], section["range"][1]
 
 
 def compare_verdict(verdict: Verdict) -> Iterator[tuple[GoldenDifference, Difference]]:

@@ -222,7 +222,7 @@ def _act_recap(
         guarded, found = guard.guard(raw)
         first = entries[0].item
         role = fit.section.role
-        made = Item(id, first.number, None, raw, guarded, windowed=False, key=first.key, unit=-1 - len(fit.entries), role=role, found=found)
+        made = Item(id, first.number, None, raw, guarded, windowed=False, key=first.key, unit=-len(fit.entries), role=role, found=found)
     return Act(why, entries, made=made, voidable=True)
 
 

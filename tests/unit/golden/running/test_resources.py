@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import promptc
 from promptc.frontend.json import load_json
 from promptc.frontend.state import set_values
+from promptc.golden.running import resources
 from promptc.golden.running.resources import SuiteResources
 from promptc.passes.fit.ladder import Expander
 from promptc.passes.fit.result import Fitted
@@ -71,6 +72,19 @@ def test_a_filled_state_is_what_loading_gives():
                 continue
             shared = resources.fill_state(load_pack(PACK), document)
             assert json.dumps(shared.value) == json.dumps(plain.value) and shared.digest == plain.digest
+
+
+def test_what_is_kept_for_later_cases_is_bounded(tmp_path, monkeypatch):
+    """However many states, packs and memories a suite asks for."""
+    for name in ("_MOST_SHARED", "_MOST_STATES", "_MOST_MEMORIES"):
+        monkeypatch.setattr(resources, name, 3)
+    with SuiteResources() as suite:
+        for at in range(5):
+            path = tmp_path / f"{at}.json"
+            path.write_bytes(BASES["table"].read_bytes())
+            suite.fill_state(load_pack(PACK), suite.load_state(str(path), path.name, None))
+            suite.load_memory(str(tmp_path), str(at))
+            assert all(0 < len(kept) <= 3 for kept in (suite._shared, suite._states, suite._memories))
 
 
 def test_sections_that_nothing_touched_are_not_selected_again():

@@ -3,6 +3,7 @@
 import pytest
 
 from promptc.cli.shell import CaseShell
+from promptc.golden.cases.case import CaseOutcome, CaseRun
 from promptc.golden.cases.discover import load_case
 from promptc.golden.running.resources import SuiteResources
 from promptc.golden.running.run import run_case
@@ -77,3 +78,16 @@ def test_a_claim(tmp_path, true, false):
             found = check_expect(case, run_case(case, resources, CaseShell()))
         assert [one.code for one in found] == ["PC0924"] * count, [one.message for one in found]
         assert all(one.span.file == "case.yaml" and one.span.line == 3 for one in found if "exit" not in claim)
+
+
+@pytest.mark.parametrize("figure", ["recall", "recall_in_cap", "rejected"])
+def test_a_claim_about_an_index(tmp_path, figure):
+    """Each figure is compared by itself."""
+    (tmp_path / "pack.yaml").write_text(PACK, encoding="utf-8")
+    (tmp_path / "case.yaml").write_text(
+        f'title: a claim\nrecall: {{index: rules, queries: queries.tsv}}\nexpect: {{{figure}: ">= 90"}}\n', encoding="utf-8"
+    )
+    case = load_case(str(tmp_path))
+    for value, told in ((90, []), (89, [f"{figure}: 89, not >= 90"]), (None, [f"{figure}: none, not >= 90"])):
+        figures = {"recall": 100, "recall_in_cap": 100, "rejected": 100} | {figure: value}
+        assert [one.message for one in check_expect(case, CaseRun((CaseOutcome(0, figures=figures),)))] == told

@@ -1,6 +1,12 @@
-"""What a golden holds of a report."""
+"""What a golden holds of a report, and a golden that cannot be looked at."""
 
-from promptc.golden.verdicts.verdict import leave_moving
+import os
+
+import pytest
+
+from promptc.diag.findings import PromptcError
+from promptc.golden.cases.discover import load_case
+from promptc.golden.verdicts.verdict import compare_goldens, leave_moving
 
 
 # contract 14.7
@@ -35,3 +41,21 @@ def test_names_that_a_pack_gives_stay():
 
 def test_no_report_has_no_golden_form():
     assert leave_moving(None) is None
+
+
+# contract 14.7
+def test_a_golden_that_cannot_be_looked_at_is_told(tmp_path, monkeypatch):
+    """Nobody but the owner of its folder may be able to."""
+    (tmp_path / "pack.yaml").write_text("promptc: 1\nname: x\nversion: 1.0.0\nbudget: 10\nsections: [{id: a, text: a}]\n", encoding="utf-8")
+    (tmp_path / "case.yaml").write_text("title: closed\nstate: state.json\ngolden: [text]\n", encoding="utf-8")
+    case, lstat = load_case(str(tmp_path)), os.lstat
+
+    def refuse(path, **more):
+        if str(path).endswith("golden.txt"):
+            raise PermissionError(13, "Permission denied", path)
+        return lstat(path, **more)
+
+    monkeypatch.setattr(os, "lstat", refuse)
+    with pytest.raises(PromptcError) as told:
+        compare_goldens(case, {"golden.txt": b"a"})
+    assert [one.code for one in told.value.diagnostics] == ["PC0903"]

@@ -13,7 +13,7 @@ from promptc.template.runtime.callables import FUNCTIONS
 from promptc.template.runtime.filters.table import call_filter, load_filter, load_test
 from promptc.template.runtime.methods import METHODS, call_method
 from promptc.template.runtime.objects import Fault
-from promptc.template.runtime.run import Run
+from promptc.template.runtime.run import NESTING, Run
 from promptc.template.runtime.values import compare, show
 
 SIZE = 5_000
@@ -214,20 +214,29 @@ def test_a_key_that_may_cost_too_much_is_refused(key):
     assert refused.value.code == "PC0414"
 
 
-def test_what_nests_too_deeply_is_refused():
+@pytest.mark.parametrize(
+    ("work", "most"),
+    [
+        (show, NESTING + 1),
+        (lambda run, nested: compare(run, "eq", nested, list(nested)), NESTING + 1),
+        (load_filter("tojson"), NESTING + 1),
+        (load_filter("json"), NESTING + 1),
+        (load_filter("pprint"), 10),
+    ],
+    ids=["text", "==", "tojson", "json", "pprint"],
+)
+def test_what_nests_too_deeply_is_refused(work, most):
+    work(Run(None), nest(most))
+    with pytest.raises(Fault) as refused:
+        work(Run(None), nest(NESTING + 2))
+    assert refused.value.code == "PC0417"
+
+
+def nest(levels):
     nested = []
-    for _ in range(300):
+    for _ in range(levels - 1):
         nested = [nested]
-    for work in (
-        lambda run: show(run, nested),
-        lambda run: compare(run, "eq", nested, list(nested)),
-        lambda run: load_filter("tojson")(run, nested),
-        lambda run: load_filter("json")(run, nested),
-        lambda run: load_filter("pprint")(run, nested),
-    ):
-        with pytest.raises(Fault) as refused:
-            work(Run(None))
-        assert refused.value.code == "PC0417"
+    return nested
 
 
 def test_steps_do_not_depend_on_the_order_of_hashes():
