@@ -391,24 +391,19 @@ def _take_questions(server: EditorServer) -> None:
         lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions(code_action_kinds=[lsp.CodeActionKind.QuickFix], resolve_provider=False)
     )
     def mend(params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
-        uri = params.text_document.uri
-        cursor = server.find_cursor(uri, params.range.start)
-        if cursor is None:
-            return []
-        shown = [(server.describe(one, cursor.path, cursor.pack), one) for one in cursor.pack.findings]
-        return [
-            lsp.CodeAction(
-                title,
-                lsp.CodeActionKind.QuickFix,
-                diagnostics=[told],
-                edit=lsp.WorkspaceEdit({uri: edits}),
-                is_preferred="? Else " not in one.help,
-            )
-            for told in params.context.diagnostics
-            for now, one in shown
-            if (now.code, now.range) == (told.code, told.range)
-            for title, edits in _iter_mends(server, cursor, one)
-        ]
+        cursor = server.find_cursor(params.text_document.uri, params.range.start)
+        return list(_iter_actions(server, cursor, params)) if cursor is not None else []
+
+
+def _iter_actions(server: EditorServer, cursor: Cursor, params: lsp.CodeActionParams) -> Iterator[lsp.CodeAction]:
+    """Yield what mends the findings of the request that still stand. A mend that is one of several is not preferred."""
+    shown = [(server.describe(one, cursor.path, cursor.pack), one) for one in cursor.pack.findings]
+    for told in params.context.diagnostics:
+        for found in [one for now, one in shown if (now.code, now.range) == (told.code, told.range)]:
+            is_sure = "? Else " not in found.help
+            for title, edits in _iter_mends(server, cursor, found):
+                edit = lsp.WorkspaceEdit({params.text_document.uri: edits})
+                yield lsp.CodeAction(title, lsp.CodeActionKind.QuickFix, diagnostics=[told], edit=edit, is_preferred=is_sure)
 
 
 def _covers(server: EditorServer, found: Diagnostic, cursor: Cursor, position: lsp.Position) -> bool:

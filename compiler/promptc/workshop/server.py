@@ -11,7 +11,6 @@ import asyncio
 import gc
 import hmac
 import json
-import logging
 import os
 import secrets
 import socket
@@ -35,6 +34,9 @@ from promptc.workshop.watch import iter_events
 
 HOST = socket.inet_ntoa(socket.INADDR_LOOPBACK.to_bytes(4, "big"))
 """The loopback address of this machine."""
+
+_LOGGING = {"version": 1, "disable_existing_loggers": False, "loggers": {"asyncio": {"level": "CRITICAL"}}}
+"""Without this, asyncio logs each connection for which there is no file descriptor left."""
 
 MOST_BYTES = 64_000
 """The limit for the body of a request, in bytes."""
@@ -235,6 +237,7 @@ class PageServer:
         config = uvicorn.Config(
             self._app.app,
             log_level="critical",
+            log_config=_LOGGING,
             access_log=False,
             lifespan="off",
             ws="none",
@@ -247,7 +250,6 @@ class PageServer:
 
     def run(self) -> None:
         """Serve until an interrupt or `stop`. Open pages are notified when a file of the pack or of a state changes."""
-        logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # else it logs each connection for which there is no file descriptor left
         gc.set_threshold(20_000, 20, 100)  # collect less often: most objects of a render are freed by reference counting
         ended = threading.Event()
         watching = threading.Thread(target=self._watch, args=(ended,), daemon=True)
