@@ -607,3 +607,13 @@ def test_a_golden_that_a_test_leaves_pending_comes_by_itself(open_page, folder):
     assert page.locator("#goldens").is_hidden()
     (case / "golden.txt.new").write_text("Be kind.\n")
     wait_for(page, "document.querySelectorAll('.golden').length === 1")
+
+
+def test_nothing_covers_a_printed_prompt(open_page):
+    page = open_page()
+    page.click("#prompt .line >> nth=0")
+    wait_for(page, "!document.querySelector('#trace').hidden")
+    page.emulate_media(media="print")
+    styles = "['.trace', '#changes', '.lines'].map((one) => getComputedStyle(document.querySelector(one)))"
+    assert page.evaluate(f"{styles}.map((one) => one.position)") == ["static"] * 3
+    assert page.evaluate(f"{styles}[2].contentVisibility") == "visible"
