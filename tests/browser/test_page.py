@@ -342,6 +342,8 @@ def test_hostile_texts_are_texts(open_page, folder):
     )
     page = open_page(str(folder / "hostile.json"))
     assert page.evaluate(STANDS) == Pack.load(folder).render((folder / "hostile.json").read_bytes()).text
+    told = page.locator("#sections [data-section=notes]").inner_text()
+    assert "invisible U+202E was kept" in told and "invisible U+2066 was kept" in told
     page.locator("#prompt [data-section=notes] .line").first.click()
     wait_for(page, "!document.querySelector('#trace').hidden")
     (folder / "pack.yaml").write_text(manifest.replace("Be kind.", "{{ state['<img src=x onerror=window.hacked=1>'] }}"))
