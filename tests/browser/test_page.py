@@ -342,6 +342,8 @@ def test_hostile_texts_are_texts(open_page, folder):
     )
     page = open_page(str(folder / "hostile.json"))
     assert page.evaluate(STANDS) == Pack.load(folder).render((folder / "hostile.json").read_bytes()).text
+    told = page.locator("#sections [data-section=notes]").inner_text()
+    assert "invisible U+202E was kept" in told and "invisible U+2066 was kept" in told
     page.locator("#prompt [data-section=notes] .line").first.click()
     wait_for(page, "!document.querySelector('#trace').hidden")
     (folder / "pack.yaml").write_text(manifest.replace("Be kind.", "{{ state['<img src=x onerror=window.hacked=1>'] }}"))
@@ -607,3 +609,13 @@ def test_a_golden_that_a_test_leaves_pending_comes_by_itself(open_page, folder):
     assert page.locator("#goldens").is_hidden()
     (case / "golden.txt.new").write_text("Be kind.\n")
     wait_for(page, "document.querySelectorAll('.golden').length === 1")
+
+
+def test_nothing_covers_a_printed_prompt(open_page):
+    page = open_page()
+    page.click("#prompt .line >> nth=0")
+    wait_for(page, "!document.querySelector('#trace').hidden")
+    page.emulate_media(media="print")
+    styles = "['.trace', '#changes', '.lines'].map((one) => getComputedStyle(document.querySelector(one)))"
+    assert page.evaluate(f"{styles}.map((one) => one.position)") == ["static"] * 3
+    assert page.evaluate(f"{styles}[2].contentVisibility") == "visible"

@@ -220,3 +220,8 @@ def test_it_is_as_wide_as_asked(run, monkeypatch):
         lines = run(*asked, "--width", str(width)).out.splitlines()
         assert max(map(len, lines)) <= width
         assert sum(line.startswith("total") for line in lines) == sum(line.startswith("case ") for line in lines)
+
+
+def test_numbers_stand_under_numbers_in_html(run):
+    """The tavern has no strain, so no column holds words but the first."""
+    assert "class=t" not in run("matrix", "packs/tavern", "--format", "html").out

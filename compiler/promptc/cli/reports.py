@@ -495,7 +495,7 @@ div {{ overflow-x: auto }}
 table {{ border-collapse: collapse; font-variant-numeric: tabular-nums }}
 th, td {{ border: 1px solid var(--line); padding: .25rem .6rem; text-align: right; white-space: nowrap; vertical-align: top }}
 th {{ background: var(--head); font-weight: 600 }}
-th:first-child, td.t {{ text-align: left }}
+th:first-child, .t {{ text-align: left }}
 tbody th {{ position: sticky; left: 0 }}
 small {{ display: block; color: var(--dim) }} .up {{ color: var(--up) }} .down {{ color: var(--down) }} .bad {{ color: var(--bad) }}
 </style>
@@ -583,7 +583,8 @@ def _render_matrix_html(found: Matrix) -> str:
     rows = [_render_matrix_row(row, found) for row in (*found.rows, found.total)]
     notes = [f"<p>tried: <code>{_spell(one)}</code></p>" for one in found.tried]
     notes.append("<p>Tokens, and after a / how many items were cut.</p>")
-    heads = "".join(f'<th scope="col">{_spell(name)}</th>' for name in _list_heads(found))
+    names, tier = _list_heads(found), 1 if found.has_tiers else None
+    heads = "".join(f'<th scope="col"{" class=t" if at == tier else ""}>{_spell(name)}</th>' for at, name in enumerate(names))
     return _PAGE.format(title=_spell(_title_matrix(found)), notes="\n".join(notes), heads=heads, rows="\n".join(rows[:-1]), foot=rows[-1])
 
 
@@ -591,7 +592,7 @@ def _render_matrix_row(row: MatrixRow, found: Matrix) -> str:
     cells = []
     for at, (shown, step, style) in enumerate(_list_cells(row, found)):
         told = f'<small class="{style}">{_spell(step)}</small>' if step else ""
-        cells.append(f"<td{' class=t' if not at else ''}>{_spell(shown)}{told}</td>")
+        cells.append(f"<td{' class=t' if found.has_tiers and not at else ''}>{_spell(shown)}{told}</td>")
     return f'<tr><th scope="row">{_spell(row.name)}</th>{"".join(cells)}</tr>'
 
 

@@ -75,7 +75,7 @@ def build_account(fitted: Fitted, emitted: Emitted | None, tokens: int | None, w
         },
         "cuts": [_describe_cut(fitted, name, one) for name, run in fitted.iter_runs() for one in run.applied],
         "dropped": [one.section for _, run in fitted.iter_runs() for one in run.applied if isinstance(one.step, Drop)],
-        "guarded": list(_iter_guarded(fitted)),
+        "guarded": list(iter_guarded(fitted)),
         "warnings": [
             {"code": found.code, "message": found.message, "at": _describe_place(fitted, found.span) if found.span is not None else None}
             for found in warnings
@@ -460,7 +460,8 @@ def _describe_cut(fitted: Fitted, ladder: str, cut: Applied) -> dict[str, Any]:
     return described
 
 
-def _iter_guarded(fitted: Fitted) -> Iterator[dict[str, Any]]:
+def iter_guarded(fitted: Fitted) -> Iterator[dict[str, Any]]:
+    """Yield what the guard found in the content of each section: forged fences, special tokens, hidden and invisible characters."""
     for name, fit in fitted.sections.items():
         places = [(None, fit.selected.found)] if not fit.is_empty else []
         for id, list_of in [*places, *((entry.item.id, entry.item.found) for entry in fit.alive)]:

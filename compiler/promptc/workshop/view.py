@@ -7,6 +7,7 @@ thus show the prompt after any notch without another render. What views have in 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from promptc.diag.findings import Diagnostic, PromptcError, Span, sort_diagnostics
@@ -15,7 +16,7 @@ from promptc.explain.items import Ladder, count_tokens_held, describe_lack, iter
 from promptc.model.section import Ratio, Section, Step
 from promptc.passes.bind import find_cap
 from promptc.passes.fit.result import Applied, Fitted, FittedItem, FittedSection, LadderResult, Part
-from promptc.passes.report import build_outline, name_place
+from promptc.passes.report import build_outline, iter_guarded, name_place
 from promptc.pipeline import Outcome
 
 _MOST_NOTCHES = 400
@@ -92,6 +93,7 @@ def describe_view(outcome: Outcome, known: Known, more: Sequence[Diagnostic] = (
         "patches": outline["patches"],
         "sections": [_describe_section(fitted, one, places) for one in outline["sections"]],
         "pools": outline.get("pools", []),
+        "guarded": _sum_guarded(fitted),
         "messages": list(_iter_messages(fitted, notches)),
         "ladders": notches.ladders,
         "notches": notches.told,
@@ -137,6 +139,17 @@ def _describe_section(fitted: Fitted, section: Mapping[str, Any], places: Places
         "left_out": section["left_out"],
         "at": places.name(selected.section.span) if selected is not None else None,
     }
+
+
+def _sum_guarded(fitted: Fitted) -> list[View]:
+    """Return what the guard found in each section, the same in several places once, with the number of times."""
+    found = Counter[tuple[str, str, str, str]]()
+    for one in iter_guarded(fitted):
+        found[one["section"], one["kind"], one["text"], one["policy"]] += one["count"]
+    return [
+        {"section": name, "kind": kind, "text": text, "policy": policy, "count": count}
+        for (name, kind, text, policy), count in found.items()
+    ]
 
 
 class _Notches:

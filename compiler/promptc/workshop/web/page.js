@@ -201,6 +201,17 @@ function scaleOf() {
   return Math.max(held, ...view.sections.map((one) => Math.min(Math.max(one.wanted, one.cap && one.unit === "tokens" ? one.cap : 0), 3 * held)));
 }
 
+const GUARDED = { replace_hidden: "was replaced by U+FFFD", escape: "was escaped", keep: "was kept", reject: "was rejected" };
+const MOST_GUARDED = 4;
+
+/** Tells what the guard found in a section and nobody sees: invisible characters, and text that looks like a fence or a token. */
+function guardedIn(name) {
+  const found = view.guarded.filter((one) => one.section === name);
+  const told = found.slice(0, MOST_GUARDED).map((one) => `${one.kind.replace(/_/g, " ")} ${one.text} ${GUARDED[one.policy]}${one.count > 1 ? ` ${plural(one.count, "time")}` : ""}`);
+  if (found.length > MOST_GUARDED) told.push(`${count(found.length - MOST_GUARDED)} more`);
+  return told.length ? h("p", { className: "note" }, told.join(" · ")) : null;
+}
+
 function rowBody(one, most) {
   const notes = [];
   if (one.state !== "present") notes.push(one.wanted && !one.held && one.state === "empty" ? "all cut" : one.state);
@@ -212,7 +223,7 @@ function rowBody(one, most) {
   const found = (view.findings || []).filter((found) => found.section === one.id).map(foldFinding);
   return [
     h("div", { className: "head" }, h("span", { className: "chip" }), h("b", {}, one.id), h("span", { className: "num" }, describeRow(one))),
-    bar(rowParts(one, most), label), notes.length ? h("p", { className: "note" }, notes.join(" · ")) : null, ...found,
+    bar(rowParts(one, most), label), notes.length ? h("p", { className: "note" }, notes.join(" · ")) : null, guardedIn(one.id), ...found,
   ].filter(Boolean);
 }
 
@@ -480,7 +491,7 @@ function drawFindings() {
   const placed = view.findings.length - loose.length;
   const kinds = Object.entries(LEVELS).map(([level, name]) => [loose.filter((one) => one.level === level).length, name]).filter(([number]) => number);
   at("findings").hidden = loose.length === 0;
-  at("h-findings").textContent = `Findings: ${kinds.map(([number, name]) => plural(number, name)).join(", ")}${placed ? `; ${count(placed)} more at their sections` : ""}`;
+  at("h-findings").textContent = `Findings: ${kinds.map(([number, name]) => plural(number, name)).join(", ")}${placed ? `; ${plural(placed, "more at its section", "more at their sections")}` : ""}`;
   at("finding-first").textContent = loose.length ? loose[0].message : "";
   at("finding-body").replaceChildren(...loose.map(drawFinding));
   const errors = loose.filter((one) => one.level === "error").map((one) => `${one.code} ${one.message}`).join("\n");
