@@ -438,6 +438,16 @@ def test_a_system_message_between_a_use_and_its_result_moves_where_system_text_s
 
 
 @each_provider
+def test_a_property_that_takes_anything_or_nothing_is_of_the_published_type(provider):
+    schema = {"type": "object", "properties": {"any": True, "none": False, "some": {"properties": {"deep": True}}}}
+    body = build(provider, ASK, tools=(replace(TOOL, input_schema=schema),)).body
+    check_published(provider, body)
+    written = {"any": {}, "none": {"not": {}}, "some": {"properties": {"deep": True}}}
+    if provider == "ollama":
+        assert body["tools"][0]["function"]["parameters"]["properties"] == written
+
+
+@each_provider
 def test_a_use_without_a_message_of_the_user_before_it_is_told_where_it_is_refused(provider):
     found = build(provider, use("a"), give("a"), say("user", "And?"), tools=(TOOL,)).warnings
     told = [one.message for one in found if one.code == "PC0575"]

@@ -169,6 +169,31 @@ def test_templates_of_the_shapes_that_models_have_are_jinjas_to_the_byte(name):
     assert turns["rendered"] >= 1 + (name != "roles that take turns") * 10
 
 
+_MARKED = """
+    {{ ('a' | safe | trim) + '<b>' }} # {{ ('a' | e).strip() + '<b>' }} # {{ ('abc' | safe)[1:] + '<b>' }}
+    # {{ ('a' | safe or 'x') + '<b>' }}
+    # {{ ('a' | safe) * 2 + '<b>' }} # {{ ('a' | safe | upper) + '<b>' }} # {{ ('' | default('a' | safe, true)) + '<b>' }}
+    # {% set x = 'a' | safe | lower %}{{ x + '<b>' }} # {% set ns = namespace(x='') %}{% set ns.x = 'a' | safe %}{{ ns.x + '<b>' }}
+    # {% set ns = namespace(x='a' | safe) %}{{ ns.x + '<b>' }} # {% set x, y = 'a' | safe, 'b' %}{{ x + '<b>' }}
+    # {% for x in ['a' | safe] %}{{ x + '<b>' }}{% endfor %} # {% for x in messages | map('safe') %}{{ x + '<b>' }}{% endfor %}
+    # {% macro m(x) %}{{ x + '<b>' }}{% endmacro %}{{ m('a' | safe) }} # {% with x = 'a' | safe %}{{ x + '<b>' }}{% endwith %}
+    # {% set x = y %}{% for y in ['<b>'] %}{% set x = 'a' | safe %}{{ x + y }}{% endfor %} # {{ {'k': 'a' | safe}.k + '<b>' }}
+    # {{ ('%s' | safe) % '<b>' }} # {{ '%s' | safe | format('<b>') }} # {{ '<b>' | safe | e }} # {{ '<b>' | e | e }}
+    # {{ '<b>' | e | trim | escape }}
+    # {{ ('axa' | safe).replace('x', '<b>') }} # {{ (',' | safe).join(['<a>', 'b']) }} # {{ ('{}' | safe).format('<b>') }}
+    # {{ 'a long text' | safe | truncate(6, true, '<b>', 0) }} # {{ ['a' | safe] }} # {{ messages | map('e') | list }}
+    # {{ 'a' | safe | pprint }} # {{ ('a b' | safe).split() }} # {% set x = ('a b' | safe).split() %}{{ x }}{{ x[0] + '<b>' }}
+    # {% set x = 'a' %}{% for m in messages %}{{ x + '<b>' }}{% set x = 'a' | safe %}{{ x + '<b>' }}{% endfor %}
+""".strip()
+
+
+@pytest.mark.parametrize("text", [one.strip() for one in _MARKED.split(" # ")])
+def test_a_text_that_jinja_would_escape_is_refused(text):
+    """contract 8.25"""
+    differing = compare("marked", text, Counter())
+    assert all(found.startswith("!") for _, found in differing.values()), differing
+
+
 _VALUES = """
     nothing | messages[0].nothing | messages[9] | none | 'Text <b>' | '' | 3 | 0 | 2.5 | true | [] | ['a', 'b'] | [3, 1, 2] | {}
     | ('a', 'b') | {'b': 1, 'a': [1]} | messages | messages[0] | messages[0].content | range(3) | namespace(a=1).a

@@ -492,9 +492,19 @@ def write_ollama(request: PayloadRequest) -> dict[str, Any]:
     if request.response is not None:
         body["format"] = request.response.schema
     if request.tools:
-        body["tools"] = [{"type": "function", "function": describe_function(tool)} for tool in request.tools]
+        body["tools"] = [{"type": "function", "function": _describe_ollama_function(tool)} for tool in request.tools]
     body["messages"] = [one for message in request.messages for one in _iter_ollama_messages(message)]
     return body
+
+
+def _describe_ollama_function(tool: Tool) -> dict[str, Any]:
+    """Return a tool as a function. Ollama reads each property as a mapping, so `true` and `false` become mappings that say the same."""
+    properties = tool.input_schema.get("properties")
+    if not isinstance(properties, Mapping) or all(isinstance(one, Mapping) for one in properties.values()):
+        return describe_function(tool)
+    said: dict[bool, dict[str, Any]] = {True: {}, False: {"not": {}}}
+    mapped = {name: said[one] if isinstance(one, bool) else one for name, one in properties.items()}
+    return describe_function(replace(tool, input_schema={**tool.input_schema, "properties": mapped}))
 
 
 def _iter_ollama_messages(message: Message) -> Iterator[dict[str, Any]]:

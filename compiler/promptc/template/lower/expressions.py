@@ -24,6 +24,12 @@ _LENIENT_FILTERS = {"tojson": "chat_tojson"}
 """Filters that chat templates replace by others, under names that no template can write."""
 
 _MARKING = frozenset({"safe", "e", "escape", "forceescape"})
+_UNMARKED = (nodes.Const, nodes.TemplateData, nodes.Concat, nodes.Compare, nodes.Not, nodes.Test)
+_UNMARKING = frozenset("chat_tojson count float int join length replace striptags title tojson urlencode wordcount wordwrap".split())
+_ESCAPING = frozenset("center format join ljust replace rjust truncate".split())
+"""The filters and methods of a marked text that escape their arguments."""
+
+_MOST_ROUNDS = 20
 _NOT_KEYWORDS = frozenset({"None", "True", "False"})
 
 
@@ -54,10 +60,10 @@ class Expressions:
     `lenient`: an expression that may be undefined yields a value that prints as nothing instead (`soften`).
     """
 
-    def __init__(self, stored: frozenset[str], lenient: bool = False, marked: frozenset[str] = frozenset()) -> None:
+    def __init__(self, stored: frozenset[str], lenient: bool = False, marked: frozenset[str] | None = None) -> None:
         """Start without filters, tests or looked-up names.
 
-        `marked`: the names that a lenient file sets to the result of `safe` or `escape` (`list_marked`).
+        `marked`: what a lenient file may set to the result of `safe` or `escape` (`list_marked`).
         """
         self.stored = stored
         self.lenient = lenient
@@ -95,6 +101,8 @@ class Expressions:
         """Return the Python of one expression."""
         kind = type(node).__name__
         lowered = self._by_kind[kind](node, frame)
+        if isinstance(node, nodes.List | nodes.Tuple | nodes.Dict) and self._marks(node):
+            lowered = self._plain(lowered)
         return py.call("soften", node.lineno, lowered) if self.lenient and kind in _MAY_MISS else lowered
 
     def lower_all(self, found: Sequence[nodes.Node], frame: Frame) -> list[ast.expr]:
@@ -113,7 +121,9 @@ class Expressions:
         at, variable = node.lineno, self.make_temporary()
         value = py.named(variable, self.lower(node, frame), at)
         is_text = py.compared(py.attribute(value, "__class__", at), ast.Is(), py.name("str", at), at)
-        return py.if_exp(is_text, py.name(variable, at), self._run_call("show", at, py.name(variable, at)), at)
+        other = py.name(variable, at)
+        other = self._plain(other) if self._marks(node) else other
+        return py.if_exp(is_text, py.name(variable, at), self._run_call("show", at, other), at)
 
     def _run_call(self, function: str, at: int, *args: ast.expr, keywords: Sequence[ast.keyword] = ()) -> ast.expr:
         return py.call(function, at, py.name("run", at), *args, keywords=keywords)
@@ -186,6 +196,8 @@ class Expressions:
         callee = node.node
         if isinstance(callee, nodes.Getattr):
             holder = self.lower(callee.node, frame)
+            if callee.attr in _ESCAPING and self._marks(callee.node):
+                args, keywords = self._all_plain(args, keywords)
             return self._run_call(
                 "call_part", callee.lineno, holder, py.constant(callee.attr, callee.lineno), *args, keywords=keywords + extra
             )
@@ -218,6 +230,13 @@ class Expressions:
             node.name = _LENIENT_FILTERS.get(node.name, node.name)
         self.filters.add(node.name)
         args, keywords = self._arguments(node, frame)
+        is_marked = self._marks(node.node)
+        if node.name in ("e", "escape", "pprint") and is_marked:
+            value = self._plain(value if node.name != "pprint" else py.tuple_([value], node.lineno))
+        elif node.name in _ESCAPING and is_marked:
+            args, keywords = self._all_plain(args, keywords)
+        elif node.name == "map" and self.lenient and any(isinstance(one, nodes.Const) and one.value in _MARKING for one in node.args):
+            value = self._plain(py.tuple_([value], node.lineno))
         if is_judged(node):
             return self._run_call(name_filter(node.name), node.lineno, value, *args, keywords=keywords)
         function, word = py.name(name_filter(node.name), node.lineno), py.constant(node.name, node.lineno)
@@ -243,12 +262,29 @@ class Expressions:
         return py.if_exp(self.lower(node.test, soft), self.lower(node.expr1, soft), otherwise, at)
 
     def _binary(self, node: nodes.BinExpr, frame: Frame) -> ast.expr:
-        if self.lenient and isinstance(node, nodes.Add):
-            marks = _is_marked(node.left, self.marked), _is_marked(node.right, self.marked)
-            if any(marks):
-                checked = [py.constant(mark, node.lineno) for mark in reversed(marks)]
-                return self._run_call("add_marked", node.lineno, *self.lower_all((node.left, node.right), frame), *checked)
-        return self._run_call(_BINARY[type(node).__name__], node.lineno, *self.lower_all((node.left, node.right), frame))
+        left, right = self.lower_all((node.left, node.right), frame)
+        if isinstance(node, nodes.Add | nodes.Mod) and self._marks(node.left):
+            right = self._plain(right)
+        if isinstance(node, nodes.Add) and self._marks(node.right):
+            left = self._plain(left)
+        return self._run_call(_BINARY[type(node).__name__], node.lineno, left, right)
+
+    def _marks(self, node: nodes.Node | None) -> bool:
+        """Return whether a value may be a text of `safe` or `escape`. Jinja escapes what is put into such a text."""
+        return self.marked is not None and _is_marked(node, self.marked)
+
+    def _plain(self, value: ast.expr) -> ast.expr:
+        """Return the Python of a value that Jinja would escape: it is refused, unless that changes nothing."""
+        return self._run_call("need_plain", value.lineno, value)
+
+    def _all_plain(self, args: Sequence[ast.expr], keywords: Sequence[ast.keyword]) -> tuple[list[ast.expr], list[ast.keyword]]:
+        """Do this with each argument of a call."""
+        for one in args:
+            if isinstance(one, ast.Starred):
+                one.value = self._plain(one.value)
+        for word in keywords:
+            word.value = self._plain(word.value)
+        return [one if isinstance(one, ast.Starred) else self._plain(one) for one in args], list(keywords)
 
     def _compare(self, node: nodes.Compare, frame: Frame) -> ast.expr:
         at, left = node.lineno, self.lower(node.expr, frame)
@@ -265,21 +301,52 @@ class Expressions:
         return parts[0] if len(parts) == 1 else py.and_(parts, at)
 
 
-def list_marked(tree: nodes.Template) -> frozenset[str]:
-    """Return the names that a chat template sets to the result of `safe` or `escape`. Jinja escapes texts added to such values."""
+def list_marked(tree: nodes.Template) -> frozenset[str] | None:
+    """Return the names, and with a dot the attributes, that a chat template may set to a text of `safe` or `escape`.
+
+    Jinja escapes what is put into such a text. None means that the file has no such text. After some rounds, all that it sets is marked.
+    """
+    if not any(one.name in _MARKING for one in tree.find_all(nodes.Filter)):
+        return None
+    bound = list(_iter_bound(tree))
     found: frozenset[str] = frozenset()
-    for one in tree.find_all(nodes.Assign):
-        if isinstance(one.target, nodes.Name) and _is_marked(one.node, found):
-            found |= {one.target.name}
-    return found
+    for _ in range(_MOST_ROUNDS):
+        more = found.union(*(names for names, value in bound if _is_marked(value, found)))
+        if more == found:
+            return found
+        found = more
+    return found.union(*(names for names, _ in bound))
+
+
+def _iter_bound(tree: nodes.Template) -> Iterator[tuple[Sequence[str], nodes.Node | None]]:
+    """Yield what a file sets, and the value of each."""
+    made: list[nodes.Macro | nodes.CallBlock] = [*tree.find_all(nodes.Macro), *tree.find_all(nodes.CallBlock)]
+    parameters = [arg.name for one in made for arg in one.args]
+    for one in tree.find_all((nodes.Assign, nodes.AssignBlock, nodes.For, nodes.With, nodes.Keyword, nodes.Call)):
+        if isinstance(one, nodes.With):
+            yield from (([name.name for name in _list_names(target)], value) for target, value in zip(one.targets, one.values, strict=True))
+        elif isinstance(one, nodes.Keyword):
+            yield (one.key, f".{one.key}"), one.value
+        elif isinstance(one, nodes.Call):
+            yield from ((parameters, arg) for arg in one.args)
+        elif isinstance(one, nodes.For):
+            yield list_targets(one.target), one.iter
+        elif isinstance(one, nodes.Assign | nodes.AssignBlock):
+            value = one.filter if isinstance(one, nodes.AssignBlock) else one.node
+            yield [f".{one.target.attr}"] if isinstance(one.target, nodes.NSRef) else list_targets(one.target), value
 
 
 def _is_marked(node: nodes.Node | None, marked: frozenset[str]) -> bool:
+    if node is None or isinstance(node, _UNMARKED):
+        return False
+    if isinstance(node, nodes.Name):
+        return node.name in marked
+    if isinstance(node, nodes.Filter) and node.name in _MARKING | _UNMARKING:
+        return node.name in _MARKING
     if isinstance(node, nodes.CondExpr):
         return _is_marked(node.expr1, marked) or _is_marked(node.expr2, marked)
-    if isinstance(node, nodes.Add):
-        return _is_marked(node.left, marked) or _is_marked(node.right, marked)
-    return node.name in _MARKING if isinstance(node, nodes.Filter) else isinstance(node, nodes.Name) and node.name in marked
+    key = node.attr if isinstance(node, nodes.Getattr) else read_constant(node.arg) if isinstance(node, nodes.Getitem) else None
+    return (isinstance(key, str) and f".{key}" in marked) or any(_is_marked(one, marked) for one in node.iter_child_nodes())
 
 
 def _index(counted: Counted, at: int, shift: int) -> ast.expr:
@@ -349,8 +416,11 @@ def list_stores(symbols: Symbols) -> Sequence[tuple[str, str]]:
 
 def list_targets(target: nodes.Node) -> list[str]:
     """Return the names that a target sets, each once, sorted."""
-    found = [target] if isinstance(target, nodes.Name) else list(target.find_all(nodes.Name))
-    return sorted({name.name for name in found if name.ctx == "store"})
+    return sorted({name.name for name in _list_names(target) if name.ctx == "store"})
+
+
+def _list_names(target: nodes.Node) -> list[nodes.Name]:
+    return [target] if isinstance(target, nodes.Name) else list(target.find_all(nodes.Name))
 
 
 def is_judged(node: nodes.Filter | nodes.Test) -> bool:

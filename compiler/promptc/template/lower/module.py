@@ -184,7 +184,7 @@ def lower_template(
 
 def lower_module(tree: nodes.Template, stored: frozenset[str], *, expression: bool = False, lenient: bool = False) -> Module:
     """Return the functions as Python's syntax tree, the expressions with the filters and tests they use, and the names of the blocks."""
-    expressions = Expressions(stored, lenient, list_marked(tree) if lenient else frozenset())
+    expressions = Expressions(stored, lenient, list_marked(tree) if lenient else None)
     blocks = _list_blocks(tree)
     if expression:
         functions = [_lower_value(tree, expressions)]

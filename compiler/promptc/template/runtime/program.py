@@ -15,7 +15,6 @@ from promptc.template.runtime.objects import BLANK, Fault, Loop, missing, read_e
 from promptc.template.runtime.run import SCALARS, Excess, MeasuringRun, Run, check_key, each, read_run, sized
 from promptc.template.runtime.values import (
     add,
-    add_marked,
     call_part,
     call_value,
     compare,
@@ -26,6 +25,7 @@ from promptc.template.runtime.values import (
     modulo,
     multiply,
     need_namespace,
+    need_plain,
     need_text,
     negate,
     plain,
@@ -64,10 +64,10 @@ class LoweredFile:
 
 
 _KNOWN = (
-    TemplateBlocks, Loop, Macro, add, add_marked, call_filter, call_part, call_test, call_value, check_key, compare,
-    concat, cut_slice, divide, each, read_attribute, read_attribute_loosely, read_item_loosely, read_export, read_item, floor_divide,
-    modulo, multiply, need_namespace, need_text, negate, positive, power, show, sized, soften, spread, spread_named, subtract, undefined,
-    unfilled, dict, enumerate, len, str,
+    TemplateBlocks, Loop, Macro, add, call_filter, call_part, call_test, call_value, check_key, compare, concat, cut_slice, divide, each,
+    read_attribute, read_attribute_loosely, read_item_loosely, read_export, read_item, floor_divide, modulo, multiply, need_namespace,
+    need_plain, need_text, negate, positive, power, show, sized, soften, spread, spread_named, subtract, undefined, unfilled, dict,
+    enumerate, len, str,
 )  # fmt: skip
 
 GLOBALS: dict[str, Any] = {"__builtins__": {}, "missing": missing, "BLANK": BLANK, **{known.__name__: known for known in _KNOWN}}

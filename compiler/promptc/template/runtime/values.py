@@ -496,20 +496,17 @@ def add(run: Run, left: Any, right: Any) -> Any:
     return _refuse("+", left, right)
 
 
-def add_marked(run: Run, left: Any, right: Any, escapes_left: bool, escapes_right: bool) -> Any:
-    """Return `left + right` in a chat template where Jinja would escape `left` (`escapes_left`) or `right` (`escapes_right`) as HTML.
+def need_plain(run: Run, value: Any) -> Any:
+    """Return a value that Jinja would escape as HTML, because a chat template puts it into a text of `safe` or `escape`.
 
-    It does so if the other one comes from `safe` or `escape`. A text without special characters is the same either way. Any other text
-    raises `Fault` (PC0414), since the result would differ from what others render.
+    A text without special characters is the same either way. Any other text, and a list, raises `Fault` (PC0414), since the result would
+    differ from what others render.
     """
-    for value, is_escaped in ((left, escapes_left), (right, escapes_right)):
-        if is_escaped and value.__class__ is str:
-            run.take(1 + (len(value) >> 4))
-            if not _MARKUP.isdisjoint(value):
-                refuse(
-                    "PC0414", "`+` after `safe` or `escape` makes Jinja escape the text that it adds", "join with `~`, or leave `safe` out"
-                )
-    return add(run, left, right)
+    if value.__class__ is str:
+        run.take(1 + (len(value) >> 4))
+    if not _MARKUP.isdisjoint(value) if value.__class__ is str else value.__class__ in (list, tuple, dict):
+        refuse("PC0414", "Jinja escapes what is put into a text of `safe` or `escape`", "join with `~`, or leave `safe` out")
+    return value
 
 
 _MARKUP = frozenset("&<>'\"")
