@@ -302,6 +302,35 @@ def test_it_does_not_grow():
     assert held[1] < held[0] + 50_000
 
 
+def test_a_turn_leaves_no_cycle():
+    """So a service that collects no garbage does not grow, whatever its clients send."""
+    session, state = open_session()
+    refused = (
+        lambda: session.update([{"op": "replace", "path": "/transcript", "value": [{"id": "x"}, 5]}]),
+        lambda: session.update([{"op": "remove", "path": "/nowhere"}]),
+        lambda: session.render(b"{"),
+        lambda: session.render({**state, "transcript": 5}),
+        lambda: session.render(budget=1),
+    )
+
+    def play():
+        session.append("/transcript", {**BLOCK, "id": 20_000 + len(session.state.value["transcript"])})
+        assert session.render(format="openai").to("openai", model="gpt-5") and session.render().report["tokens"]
+        for one in refused:
+            with suppress(promptc.PromptcError):
+                one()
+
+    for _ in range(2):  # what is made at the first use stays
+        play()
+    gc.collect()
+    gc.disable()
+    try:
+        play()
+        assert not gc.collect()
+    finally:
+        gc.enable()
+
+
 HEAD = "promptc: 1\nname: p\nversion: 1.0.0\ntokenizer: cl100k_base\nbudget: 4000\n"
 ITEMS = "items: {{from: state.list, id: item.id, {more}}}"
 LIST = [{"id": name, "text": f"the {name}", "mail": f"{name}@example.com"} for name in ("gate", "tower", "gate", "well", "tower")]

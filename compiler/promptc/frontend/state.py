@@ -141,6 +141,7 @@ class StateSchema:
     warnings: tuple[Diagnostic, ...]
     code: bytes = field(repr=False)
     _ready: list[Functions] = field(default_factory=list, repr=False)
+    _verdicts: list[Any] = field(default_factory=list, repr=False)
 
     def is_valid(self, value: Any, size: int) -> bool:
         """Return whether a state is known to be valid. `size` is the length of its text in characters.
@@ -160,7 +161,7 @@ class StateSchema:
             return []
         from promptc.frontend.schema.faults import describe_state
 
-        return describe_state(self.schema, document, count_fuel(size))
+        return describe_state(self._load_verdicts(), document, count_fuel(size))
 
     def fill(self, value: Any) -> Any:
         """Return the value with everything that its schema declares and it lacks: the default, or else None.
@@ -189,9 +190,17 @@ class StateSchema:
         return self._ready[0]
 
     def _make_functions(self) -> Functions:
-        from promptc.frontend.schema.check import Verdicts, make_functions
+        from promptc.frontend.schema.check import make_functions
 
-        return make_functions(Verdicts(self.schema))
+        return make_functions(self._load_verdicts())
+
+    def _load_verdicts(self) -> Any:
+        """Return the checks of all subschemas. They are made once: each such object is a reference cycle."""
+        from promptc.frontend.schema.check import Verdicts
+
+        if not self._verdicts:
+            self._verdicts.append(Verdicts(self.schema))
+        return self._verdicts[0]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return StateSchema, (self.schema, self.warnings, self.code)

@@ -13,6 +13,7 @@ import pytest
 
 from promptc.diag.findings import PromptcError, Span
 from promptc.frontend.json import load_json
+from promptc.frontend.schema.check import Verdicts
 from promptc.frontend.schema.faults import describe_state
 from promptc.frontend.state import load_state, load_state_schema
 from promptc.model.state import LazyDigest
@@ -480,7 +481,7 @@ def test_a_required_name_that_the_schema_forbids_is_a_warning():
 )
 def test_what_to_write_in_a_state(schema, value, help):
     loaded = load_state_schema(f'{{"properties": {{"a": {{"type": "{schema}"}}}}}}'.encode(), "s.json", Span("pack.yaml", 1, 1))
-    (found,) = describe_state(loaded.schema, load_json(f'{{"a": {value}}}'.encode(), "state.json"), 10**6)
+    (found,) = describe_state(Verdicts(loaded.schema), load_json(f'{{"a": {value}}}'.encode(), "state.json"), 10**6)
     assert found.code == "PC0302" and found.help.startswith(help) and bool(found.help) == bool(help)
 
 

@@ -445,16 +445,16 @@ def join_or(words: Iterable[str]) -> str:
     return f"{', '.join(first)} or {last}" if first else last
 
 
-def describe_state(schema: Any, document: JsonDocument, fuel: int) -> list[Diagnostic]:
+def describe_state(verdicts: Verdicts, document: JsonDocument, fuel: int) -> list[Diagnostic]:
     """Return what is wrong with a state: at most _MAX_SHOWN findings and one that counts the rest; empty if the state is valid."""
     try:
-        return _limit_findings(_iter_state_findings(schema, document, fuel))
+        return _limit_findings(_iter_state_findings(verdicts, document, fuel))
     except (FuelError, RecursionError):
         return [Diagnostic("PC0315", "checking this state against its schema takes too many steps", document.span(""), _FUEL_HELP)]
 
 
-def _iter_state_findings(schema: Any, document: JsonDocument, fuel: int) -> Iterator[Diagnostic]:
-    for fault in iter_faults(Verdicts(schema), schema, document.value, [fuel]):
+def _iter_state_findings(verdicts: Verdicts, document: JsonDocument, fuel: int) -> Iterator[Diagnostic]:
+    for fault in iter_faults(verdicts, verdicts.root, document.value, [fuel]):
         for cause in list_causes(fault):
             yield from _describe_in_state(cause, document)
 

@@ -48,6 +48,18 @@ from promptc.text.characters import convert_form, normalize
 _ANSWERS = 256
 _VECTORS = 4096
 _LISTS = 16
+_LARGE = 100_000
+"""The characters of a kept value from which it uses the room of one more."""
+
+_OF_ID = 100
+"""What an id takes besides its characters."""
+
+_OF_VECTOR = 10
+"""A text whose vector is kept counts this many times: many vectors are kept, and nearly all are of short texts."""
+
+_OF_LIST = 10
+"""A list may have this many times as many characters: few lists are kept, and to index one again takes long."""
+
 _ONE = SCALE * SCALE
 _PREVIEW = 120
 _STRANGE = 3
@@ -220,7 +232,7 @@ class Retriever:
         if found is None:
             found = self._ask(indexes, request)
             if key is not None:
-                self._answers.keep(key, found)
+                self._answers.keep(key, found, _count_characters(request, found))
         return found
 
     def open_entries(self, name: str, matching: Matching, entries: Sequence[IndexedItem], count: Callable[[str], int]) -> LoadedIndex:
@@ -232,7 +244,7 @@ class Retriever:
         found = self._lists.find(key)
         if found is None:
             found = self._index(name, matching, entries, count)
-            self._lists.keep(key, found)
+            self._lists.keep(key, found, sum(len(entry.text) for entry in entries) // _OF_LIST)
         return found
 
     def load_encoder(self, name: str) -> VectorEncoder | MissingEncoder:
@@ -265,7 +277,7 @@ class Retriever:
         found = self._vectors.find((encoder.id, text))
         if found is None:
             found = encoder.encode(text)
-            self._vectors.keep((encoder.id, text), found)
+            self._vectors.keep((encoder.id, text), found, len(text) * _OF_VECTOR)
         return found
 
 
@@ -277,12 +289,20 @@ def _find_key(indexes: Sequence[LoadedIndex], request: ChunkQuery) -> Hashable |
     return tuple(index.fingerprint for index in indexes), request
 
 
+def _count_characters(request: ChunkQuery, found: Retrieved) -> int:
+    """Return about how many characters it takes to keep an answer and its key."""
+    asked = sum(map(len, request.queries)) + sum(len(id) + _OF_ID for id in request.shown)
+    chunks = (*found.found, *found.held, *(one for one, _ in found.refused))
+    return asked + sum(len(one.chunk.text) for one in chunks)
+
+
 class RecentValues(Generic[_Value]):
-    """The most recently used values by key, at most `most` of them."""
+    """The most recently used values by key, at most `most` of them. A large value uses the room of several. The last one stays."""
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._values: OrderedDict[Hashable, _Value] = OrderedDict()
+        self._used = 0
+        self._values: OrderedDict[Hashable, tuple[_Value, int]] = OrderedDict()
         self._lock = allocate_lock()
 
     def find(self, key: Hashable) -> _Value | None:
@@ -291,15 +311,18 @@ class RecentValues(Generic[_Value]):
             if key not in self._values:
                 return None
             self._values.move_to_end(key)
-            return self._values[key]
+            return self._values[key][0]
 
-    def keep(self, key: Hashable, value: _Value) -> None:
-        """Store a value; if there is no room, evict the least recently used one."""
+    def keep(self, key: Hashable, value: _Value, characters: int = 0) -> None:
+        """Store a value of about so many characters; if there is no room, evict the least recently used ones."""
+        room = 1 + characters // _LARGE
         with self._lock:
-            self._values[key] = value
-            self._values.move_to_end(key)
-            if len(self._values) > self._most:
-                self._values.popitem(last=False)
+            _, before = self._values.pop(key, (None, 0))
+            self._values[key] = value, room
+            self._used += room - before
+            while self._used > self._most and len(self._values) > 1:
+                _, (_, left) = self._values.popitem(last=False)
+                self._used -= left
 
 
 @frozen

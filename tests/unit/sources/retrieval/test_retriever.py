@@ -97,6 +97,29 @@ def test_what_is_kept_is_bounded_and_the_longest_unused_goes_first():
     assert (kept.find("a"), kept.find("b"), kept.find("c")) == ("a", None, "c")
 
 
+def test_what_is_large_uses_the_room_of_many():
+    kept = RecentValues(2)
+    for key, characters in (("a", 0), ("b", 150_000), ("c", 10**9)):
+        kept.keep(key, key, characters)
+        assert kept.find(key) == key
+    assert (kept.find("a"), kept.find("b")) == (None, None)
+    kept.keep("d", "d")
+    kept.keep("e", "e")
+    assert (kept.find("c"), kept.find("d"), kept.find("e")) == (None, "d", "e")
+
+
+def test_what_a_state_asks_for_is_not_kept_without_end():
+    """A state may list 100 000 ids that were shown, and ask in a text of many megabytes. Both are in the key of an answer."""
+    retriever, _ = make_retriever()
+    index = make_index(CHUNKS, weights=(1, 1))
+    for turn in range(40):
+        shown = tuple(f"{turn}-{number}" for number in range(20_000))
+        retriever.ask([index], ChunkQuery((f"goblin {turn} {'x' * 300_000}",), shown=shown))
+    kept = [request for _, request in retriever._answers._values]
+    assert sum(len(one.shown) for one in kept) <= 200_000
+    assert sum(len(one.queries[0]) for one in kept) <= 4_000_000
+
+
 def test_several_threads_may_ask():
     retriever, _ = make_retriever()
     index = make_index(CHUNKS, weights=(1, 1))
