@@ -67,6 +67,9 @@ _LITERALS = ("true", "false", "none")
 _NAMING_SECTIONS = frozenset(("section", "before", "after", "sections", "count", "watch", "truncate", "against"))
 """Keys whose values, or the entries of whose values, are ids of sections."""
 
+_KEYED_BY_SECTIONS = frozenset(("section_parts", "watch", "watch_part"))
+"""The schema's names for mappings whose keys are ids of sections."""
+
 _NAMING = {"use": "patches", "store": "stores", "index": "indexes", "indexes": "indexes", "pool": "pools"}
 """Keys whose values name an entry of another key of the manifest."""
 
@@ -457,20 +460,29 @@ def complete(cursor: Cursor) -> list[Offer]:
     """Return the completions at a place, best first."""
     code, spot = _find_code(cursor, cursor.column), cursor.spot
     if code is not None:
-        return _complete_code(cursor, code)
+        return [*(_list_keys(cursor) if re.fullmatch(r"\w*", code.before) else ()), *_complete_code(cursor, code)]
     if spot is None:
         return []
     start, stop = cursor.locate_word(_WORD)
-    begins_line = not cursor.text[:start].strip(" -\"'")
-    offers: list[Offer] = []
-    if spot.is_key or begins_line:
-        taken = spot.keys | (_list_keys_below(cursor, start) if spot.is_key else frozenset())
-        is_named = _KEY_ENDS.match(cursor.text, stop) is not None
-        for key, schema in list_known(spot.path, cursor.root).items():
-            if isinstance(schema, dict) and (key not in taken or key == cursor.text[start:stop]):
-                insert = key if is_named else f"{key}: "
-                offers.append(Offer(key, "key", start, stop, insert, str(schema.get("title", "")), _show_key(key, schema)))
-    return offers if spot.is_key else [*offers, *(replace(one, start=start, stop=stop) for one in _iter_values(cursor))]
+    values = () if spot.is_key else (replace(one, start=start, stop=stop) for one in _iter_values(cursor))
+    return [*_list_keys(cursor), *values]
+
+
+def _list_keys(cursor: Cursor) -> list[Offer]:
+    """Return the keys that may stand at the cursor: those that the manifest's schema knows there, or the ids of sections."""
+    spot, (start, stop) = cursor.spot, cursor.locate_word(_WORD)
+    if spot is None or not (spot.is_key or not cursor.text[:start].strip(" -\"'")):
+        return []
+    taken = spot.keys | (_list_keys_below(cursor, start) if spot.is_key else frozenset())
+    ending = "" if _KEY_ENDS.match(cursor.text, stop) is not None else ": "
+    known = [
+        Offer(key, "key", start, stop, key + ending, str(schema.get("title", "")), _show_key(key, schema))
+        for key, schema in list_known(spot.path, cursor.root).items()
+        if isinstance(schema, dict)
+    ]
+    ids = cursor.model.sections if cursor.model is not None and _KEYED_BY_SECTIONS & cursor.list_kinds() else ()
+    offers = [*known, *(Offer(name, "section", start, stop, name + ending, "a section") for name in ids)]
+    return [one for one in offers if one.label not in taken or one.label == cursor.text[start:stop]]
 
 
 def _list_keys_below(cursor: Cursor, column: int) -> frozenset[str]:
@@ -489,7 +501,7 @@ def _iter_values(cursor: Cursor) -> Iterator[Offer]:
     path, model = cursor.value_path, cursor.model
     yield from _iter_choices(path, cursor)
     named = next((step for step in reversed(path) if isinstance(step, str)), "")
-    if model is not None and named in _NAMING_SECTIONS:
+    if model is not None and named in _NAMING_SECTIONS and not _KEYED_BY_SECTIONS & cursor.list_kinds():
         yield from (Offer(name, "section", 0, 0, name, "a section") for name in model.sections)
     if model is not None and named in _NAMING:
         node = model.manifest.get(_NAMING[named])
@@ -605,14 +617,17 @@ def _list_referred(cursor: Cursor) -> list[Span]:
     """Return the place that a value of the manifest refers to; empty if it refers to nothing."""
     start, stop = cursor.locate_word(_WORD)
     word, model = cursor.text[start:stop], cursor.model
-    if cursor.spot is None or cursor.spot.is_key or not word:
+    if cursor.spot is None or not word:
         return []
     named = next((step for step in reversed(cursor.spot.path) if isinstance(step, str)), "")
-    around = "sections" if named in _NAMING_SECTIONS else _NAMING.get(named)
+    if cursor.spot.is_key:
+        around = "sections" if _KEYED_BY_SECTIONS & cursor.list_kinds() else None
+    else:
+        around = "sections" if named in _NAMING_SECTIONS else _NAMING.get(named)
     node = model.manifest.get(around) if model is not None and around is not None else None
     if node is not None and word in node.value:
         return [node.key_span(word)]
-    return _list_file(cursor.pack.folder, word) if _FILES & cursor.list_kinds() else []
+    return _list_file(cursor.pack.folder, word) if _FILES & cursor.list_kinds() and not cursor.spot.is_key else []
 
 
 def _list_file(folder: str, name: str) -> list[Span]:

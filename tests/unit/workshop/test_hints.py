@@ -1,5 +1,7 @@
 """Where in a manifest a place is that is being written, against the reader of whole ones; and what names mean in half of a template."""
 
+import shutil
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -90,6 +92,49 @@ def ask(tmp_path):
         return Cursor(pack, str(tmp_path / "a.j2"), lines, len(lines) - 1, len(lines[-1]))
 
     return cursor
+
+
+@pytest.fixture
+def write(tmp_path):
+    """A cursor behind a mark of a manifest that is the one of the starter `game` with more at its end."""
+    text = (ROOT / "starters" / "game" / "pack.yaml").read_text(encoding="utf-8")
+    shutil.copytree(ROOT / "starters" / "game", tmp_path / "game")
+    manifest, desk = str(tmp_path / "game" / "pack.yaml"), Desk()
+    (pack,) = desk.hold(manifest, text)
+    assert pack.load()
+
+    def cursor(old, new, mark):
+        assert old in text
+        lines = text.replace(old, new, 1).split("\n")
+        line = next(at for at, one in enumerate(lines) if mark in one)
+        return Cursor(pack, manifest, lines, line, lines[line].index(mark) + len(mark))
+
+    return cursor
+
+
+@pytest.mark.parametrize("written", ["sections:\n           re", "sections: {re", "sections: {rules: {when: false}, re"])
+@pytest.mark.parametrize("end", ["", ": {}"])
+def test_the_keys_of_what_changes_sections_are_their_ids(write, written, end):
+    close = "}" if "{" in written else ""
+    new = f"strain:\n  tiers:\n    - name: x\n      {written}{end}{close}\n"
+    cursor = write("truncate:", f"{new}truncate:", written.rpartition("\n")[2])
+    found = {one.label: one.insert for one in complete(cursor)}
+    assert found["recent"] == ("recent" if end else "recent: ")
+    assert ("rules" in found) is ("rules" not in written)
+    assert "tokenizer" not in found
+
+
+def test_a_key_that_is_the_id_of_a_section_leads_to_the_section(write):
+    cursor = write("truncate:", "patches: {p: {sections: {recent: {pinned: true}}}}\ntruncate:", "sections: {rec")
+    (found,) = list_targets(cursor)
+    assert cursor.lines[found.line - 1].strip().startswith("- id: recent")
+
+
+def test_a_mapping_may_stand_where_an_expression_may(write):
+    cursor = write("from: state.", "from:\n        re\n      # state.", "        re")
+    found = {one.label: one.insert for one in complete(cursor)}
+    assert found["retrieve"] == "retrieve: " and "state" in found
+    assert "retrieve" not in {one.label for one in complete(write("from: state.", "from: state.re", "from: state.re"))}
 
 
 _EACH = "{% for one in state.people %}"
