@@ -4,6 +4,8 @@ import asyncio
 import json
 import re
 import shutil
+import threading
+import time
 import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -436,6 +438,42 @@ def test_a_manifest_that_comes_and_goes_beside_an_open_template_is_seen(editor, 
     tell(lsp.FileChangeType.Deleted)
     assert editor.await_codes(rules) == []
     assert editor.await_codes(manifest) == []
+
+
+@pytest.mark.parametrize("how", ["forget", "end"])
+def test_a_check_that_nobody_waits_for_is_aborted(how, monkeypatch):
+    """A closed pack must not keep others waiting, and no work must keep the process alive."""
+    from promptc.workshop.desk import Desk, OpenPack
+    from promptc.workshop.editor import EditorServer
+
+    server, begun, ended = EditorServer(), threading.Event(), threading.Event()
+    pack = OpenPack("/nowhere/pack.yaml", Desk())
+
+    def check(pause: Callable[[], None]) -> None:
+        begun.set()
+        try:
+            last = time.monotonic() + _PATIENCE
+            while time.monotonic() < last:
+                pause()
+                time.sleep(0.01)
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(pack, "load", lambda: True)
+    monkeypatch.setattr(pack, "check", check)
+    monkeypatch.setattr(server, "publish", lambda pack: server._told.setdefault(pack.path, frozenset()))
+
+    async def open_and_leave() -> None:
+        server.look([pack])
+        while not begun.is_set():
+            await asyncio.sleep(0.01)
+        if how == "forget":
+            server.forget(pack)
+            await asyncio.to_thread(ended.wait, _PATIENCE / 3)
+
+    asyncio.run(open_and_leave())
+    server.end()
+    assert ended.wait(_PATIENCE / 3)
 
 
 def test_a_server_whose_editor_is_gone_ends(tmp_path):
