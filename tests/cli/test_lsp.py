@@ -402,13 +402,21 @@ def test_only_a_file_of_this_machine_is_one(editor, chat):
     assert editor.ask(lsp.TEXT_DOCUMENT_HOVER, lsp.HoverParams(**place)) is None
 
 
-def test_no_pack_is_looked_for_above_the_folder_of_the_editor(tmp_path):
+@pytest.mark.parametrize("is_added", [False, True])
+def test_no_pack_is_looked_for_above_the_folder_of_the_editor(is_added, tmp_path):
     folder = _copy(tmp_path, "chat")
-    editor = Editor(folder / "templates")
+    inner = folder / "templates"
+    editor = Editor(folder / "cases" if is_added else inner)
     editor.start()
+    if is_added:
+        event = lsp.WorkspaceFoldersChangeEvent([lsp.WorkspaceFolder(inner.as_uri(), "inner")], [])
+        editor.client.workspace_did_change_workspace_folders(lsp.DidChangeWorkspaceFoldersParams(event))
     rules = folder / "templates" / "rules.md.j2"
     text = "{{ state.nobody }}"
     editor.open(rules, text)
+    other = _copy(tmp_path / "other", "chat") / "pack.yaml"
+    editor.open(other, other.read_text(encoding="utf-8").replace("header:", "heeder:", 1))
+    editor.await_codes(other, "PC0201")  # by then, a pack of `rules` would be loaded
     assert editor.hover(rules, text, "nobody", 2) == "" and editor.list_found(rules) == []
     assert editor.stop() == 0
 

@@ -264,6 +264,10 @@ def read_path(uri: str) -> str | None:
     return path if path and "\0" not in path else None
 
 
+def _name_folders(uris: Iterable[str]) -> frozenset[str]:
+    return frozenset(name_held(path) for uri in uris if (path := read_path(uri)))
+
+
 async def _is_calm(changed: asyncio.Event) -> bool:
     """Wait for a short while, and return whether nothing has changed."""
     try:
@@ -329,8 +333,13 @@ def _take_settings(server: EditorServer) -> None:
     @server.feature(lsp.INITIALIZE)
     def begin(params: lsp.InitializeParams) -> None:
         folders = [one.uri for one in params.workspace_folders or ()] or [params.root_uri or ""]
-        server.desk.roots = frozenset(name_held(path) for uri in folders if (path := read_path(uri)))
+        server.desk.roots = _name_folders(folders)
         server.choose_state(params.initialization_options)
+
+    @server.feature(lsp.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
+    def change_folders(params: lsp.DidChangeWorkspaceFoldersParams) -> None:
+        gone, new = (_name_folders([one.uri for one in folders]) for folders in (params.event.removed, params.event.added))
+        server.desk.roots = (server.desk.roots - gone) | new
 
     @server.feature(lsp.INITIALIZED)
     async def ask(params: lsp.InitializedParams) -> None:
