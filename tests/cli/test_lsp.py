@@ -4,6 +4,8 @@ import asyncio
 import json
 import re
 import shutil
+import threading
+import time
 import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -400,13 +402,21 @@ def test_only_a_file_of_this_machine_is_one(editor, chat):
     assert editor.ask(lsp.TEXT_DOCUMENT_HOVER, lsp.HoverParams(**place)) is None
 
 
-def test_no_pack_is_looked_for_above_the_folder_of_the_editor(tmp_path):
+@pytest.mark.parametrize("is_added", [False, True])
+def test_no_pack_is_looked_for_above_the_folder_of_the_editor(is_added, tmp_path):
     folder = _copy(tmp_path, "chat")
-    editor = Editor(folder / "templates")
+    inner = folder / "templates"
+    editor = Editor(folder / "cases" if is_added else inner)
     editor.start()
+    if is_added:
+        event = lsp.WorkspaceFoldersChangeEvent([lsp.WorkspaceFolder(inner.as_uri(), "inner")], [])
+        editor.client.workspace_did_change_workspace_folders(lsp.DidChangeWorkspaceFoldersParams(event))
     rules = folder / "templates" / "rules.md.j2"
     text = "{{ state.nobody }}"
     editor.open(rules, text)
+    other = _copy(tmp_path / "other", "chat") / "pack.yaml"
+    editor.open(other, other.read_text(encoding="utf-8").replace("header:", "heeder:", 1))
+    editor.await_codes(other, "PC0201")  # by then, a pack of `rules` would be loaded
     assert editor.hover(rules, text, "nobody", 2) == "" and editor.list_found(rules) == []
     assert editor.stop() == 0
 
@@ -436,6 +446,42 @@ def test_a_manifest_that_comes_and_goes_beside_an_open_template_is_seen(editor, 
     tell(lsp.FileChangeType.Deleted)
     assert editor.await_codes(rules) == []
     assert editor.await_codes(manifest) == []
+
+
+@pytest.mark.parametrize("how", ["forget", "end"])
+def test_a_check_that_nobody_waits_for_is_aborted(how, monkeypatch):
+    """A closed pack must not keep others waiting, and no work must keep the process alive."""
+    from promptc.workshop.desk import Desk, OpenPack
+    from promptc.workshop.editor import EditorServer
+
+    server, begun, ended = EditorServer(), threading.Event(), threading.Event()
+    pack = OpenPack("/nowhere/pack.yaml", Desk())
+
+    def check(pause: Callable[[], None]) -> None:
+        begun.set()
+        try:
+            last = time.monotonic() + _PATIENCE
+            while time.monotonic() < last:
+                pause()
+                time.sleep(0.01)
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(pack, "load", lambda: True)
+    monkeypatch.setattr(pack, "check", check)
+    monkeypatch.setattr(server, "publish", lambda pack: server._told.setdefault(pack.path, frozenset()))
+
+    async def open_and_leave() -> None:
+        server.look([pack])
+        while not begun.is_set():
+            await asyncio.sleep(0.01)
+        if how == "forget":
+            server.forget(pack)
+            await asyncio.to_thread(ended.wait, _PATIENCE / 3)
+
+    asyncio.run(open_and_leave())
+    server.end()
+    assert ended.wait(_PATIENCE / 3)
 
 
 def test_a_server_whose_editor_is_gone_ends(tmp_path):

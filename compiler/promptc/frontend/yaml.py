@@ -612,8 +612,14 @@ class _SyntaxFault:
         key = _KEY.match(text.strip())
         what = "this entry" if entry else f"`{key[2]}`" if key else "this line"
         if not near:
-            return None
-        places = [f"{column}, like {name} (line {line})" for column, (name, line) in self._list_places(near, entry, here).items()]
+            message = "a `-` begins an entry of a list here, among the keys of a mapping"
+            help = "write the key of the list in a line of its own above it, such as `sections:`"
+            return SyntaxFinding(message, self.line, here, help) if entry else None
+        found = self._list_places(near, entry, here)
+        if found.get(here, ("", 0))[0] == "the entry":
+            message = f"{what} begins where the entries of a list do, and is no entry"
+            return SyntaxFinding(message, self.line, here, "begin the line with `- `, or move it out of the list")
+        places = [f"{column}, like {name} (line {line})" for column, (name, line) in found.items()]
         message = f"{what} is indented by {_count_spaces(here)}, which fits no {'entry' if entry else 'key'} above it"
         help = f"indent it by {', or by '.join(places)}"
         return SyntaxFinding(message, self.line, here, help if entry else f"{help}; a new entry of a list begins with `- `")

@@ -98,6 +98,7 @@ class EditorServer(LanguageServer):
         """The task that examines each pack, and the event that wakes the task after a change."""
         self._told: dict[str, frozenset[str]] = {}
         self._loading, self._checking = ThreadPoolExecutor(1), ThreadPoolExecutor(1)
+        self._is_ended = False
 
     def choose_state(self, settings: Any) -> None:
         """Set the state for counting sections from an editor's settings: either all of them, or only those of promptc."""
@@ -126,7 +127,7 @@ class EditorServer(LanguageServer):
         """
 
         def pause() -> None:
-            if changed.is_set():
+            if changed.is_set() or self._is_ended:
                 raise _StaleError
 
         while await changed.wait():
@@ -179,10 +180,18 @@ class EditorServer(LanguageServer):
     def forget(self, pack: OpenPack) -> None:
         """Clear the published findings of a pack that has no open file any more, and stop its task."""
         if pack.path in self._tasks:
-            self._tasks.pop(pack.path)[0].cancel()
+            task, changed = self._tasks.pop(pack.path)
+            changed.set()  # aborts a check that is running
+            task.cancel()
         pack.findings = ()
         self.publish(pack)
         del self._told[pack.path]
+
+    def end(self) -> None:
+        """Abort all work, so that it does not keep the process alive."""
+        self._is_ended = True
+        for one in (self._loading, self._checking):
+            one.shutdown(wait=False, cancel_futures=True)
 
     def describe(self, found: Diagnostic, file: str, pack: OpenPack) -> lsp.Diagnostic:
         """Return a finding of a pack as an LSP diagnostic. A finding without a place is shown at the beginning of the file."""
@@ -255,6 +264,10 @@ def read_path(uri: str) -> str | None:
     return path if path and "\0" not in path else None
 
 
+def _name_folders(uris: Iterable[str]) -> frozenset[str]:
+    return frozenset(name_held(path) for uri in uris if (path := read_path(uri)))
+
+
 async def _is_calm(changed: asyncio.Event) -> bool:
     """Wait for a short while, and return whether nothing has changed."""
     try:
@@ -275,7 +288,10 @@ def serve() -> None:
         server = EditorServer()
         for take in (_take_documents, _take_settings, _take_questions):
             take(server)
-        server.start_io(stdout=told)
+        try:
+            server.start_io(stdout=told)
+        finally:
+            server.end()
 
 
 def _take_documents(server: EditorServer) -> None:
@@ -317,8 +333,13 @@ def _take_settings(server: EditorServer) -> None:
     @server.feature(lsp.INITIALIZE)
     def begin(params: lsp.InitializeParams) -> None:
         folders = [one.uri for one in params.workspace_folders or ()] or [params.root_uri or ""]
-        server.desk.roots = frozenset(name_held(path) for uri in folders if (path := read_path(uri)))
+        server.desk.roots = _name_folders(folders)
         server.choose_state(params.initialization_options)
+
+    @server.feature(lsp.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
+    def change_folders(params: lsp.DidChangeWorkspaceFoldersParams) -> None:
+        gone, new = (_name_folders([one.uri for one in folders]) for folders in (params.event.removed, params.event.added))
+        server.desk.roots = (server.desk.roots - gone) | new
 
     @server.feature(lsp.INITIALIZED)
     async def ask(params: lsp.InitializedParams) -> None:

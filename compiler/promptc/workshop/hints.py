@@ -501,7 +501,7 @@ def _iter_values(cursor: Cursor) -> Iterator[Offer]:
     path, model = cursor.value_path, cursor.model
     yield from _iter_choices(path, cursor)
     named = next((step for step in reversed(path) if isinstance(step, str)), "")
-    if model is not None and named in _NAMING_SECTIONS:
+    if model is not None and named in _NAMING_SECTIONS and not _KEYED_BY_SECTIONS & cursor.list_kinds():
         yield from (Offer(name, "section", 0, 0, name, "a section") for name in model.sections)
     if model is not None and named in _NAMING:
         node = model.manifest.get(_NAMING[named])

@@ -11,6 +11,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import reduce
 from pathlib import Path
 
 from promptc.api import Pack
@@ -27,6 +28,7 @@ _MARK = "\ufeff"
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _QUOTED = {'"': re.compile(r'"(?:[^"\\\r\n]|\\[^\r\n])*"'), "'": re.compile(r"'(?:[^'\r\n]|'')*'")}
 _PERCENT = re.compile(r"[0-9]+(?:\.[0-9]+)?\s*%")
+_PATH = re.compile(r"\w+(?:\.\w+)*")
 _PLAIN = re.compile(r"[A-Za-z_][\w./-]*", re.ASCII)
 
 
@@ -93,8 +95,8 @@ def splice_manifest(path: str, tries: Sequence[Try], *, models: str | None = Non
     Pack.load(path, models=models, tries=tries)
     file = manifest_path(Path(path))
     content, manifest = _read(file), load_manifest(file)
-    for one, _ in tries:
-        _check_owner(manifest, load_yaml(content, str(file), ""), one)
+    for one, text in tries:
+        _check_owner(manifest, load_yaml(content, str(file), ""), one, text)
     return splice(content, str(file), tries)
 
 
@@ -152,13 +154,16 @@ def _read_value(path: str, text: str) -> _Scalar:
     return node.value
 
 
-def _check_owner(manifest: Node, root: Node, path: str) -> None:
+def _check_owner(manifest: Node, root: Node, path: str, text: str = "…") -> None:
     """Check that the file sets a value or can take it. Raises `UsageError` (PC0668) if another file or only a variation sets it."""
+    key, *inner = path.split(".")
+    override = f"{key}: {reduce(lambda value, one: f'{{{one}: {value}}}', reversed(inner), text)}"
+    there = f"change it there, or write `{override}` into this pack" if _PATH.fullmatch(path) else "change it there"
     steps = follow_path(manifest, path, shorten(path))
     value = steps[-1][1]
     if value is not None:
         if value.span.file != root.span.file:
-            raise _refuse(path, "it is in a pack that this one extends", value.span)
+            raise _refuse(path, "it is in a pack that this one extends", value.span, there)
         return
     setters = list_setters(manifest, path)
     if setters:
@@ -166,7 +171,7 @@ def _check_owner(manifest: Node, root: Node, path: str) -> None:
         raise _refuse(path, f"only `{there}` sets it", node.span)
     around = next((node for _, node in reversed(steps) if node is not None), manifest)
     if around.span.file != root.span.file:
-        raise _refuse(path, "the key around it is in a pack that this one extends", around.span)
+        raise _refuse(path, "the key around it is in a pack that this one extends", around.span, there)
 
 
 def _refuse(path: str, why: str, span: Span, help: str = "change it by hand") -> UsageError:

@@ -467,6 +467,18 @@ def test_the_second_of_two_keys_names_the_first():
             "write `- id: a`",
         ),
         (
+            "name: x\n- id: a\n  text: x\n",
+            (2, 1),
+            "a `-` begins an entry of a list here, among the keys of a mapping",
+            "write the key of the list in a line of its own above it, such as `sections:`",
+        ),
+        (
+            "- a\nb: 1\n",
+            (2, 1),
+            "`b` begins where the entries of a list do, and is no entry",
+            "begin the line with `- `, or move it out of the list",
+        ),
+        (
             "name: x\nsections:\n  - id: a\n    text: x\n  id: b\n",
             (5, 3),
             "`id` is indented by 2 spaces, which fits no key above it",

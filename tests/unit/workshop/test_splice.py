@@ -162,6 +162,20 @@ def test_what_belongs_to_a_section_of_a_base_is_refused(tmp_path):
         write_values(str(tmp_path), [("sections.rules.budget", "800")])
 
 
+@pytest.mark.parametrize("path", ["budget", "sections.notes.budget.max", "sections.rules.budget", "sections.tail.budget"])
+def test_the_help_for_a_value_of_a_base_can_be_pasted(tmp_path, path):
+    (tmp_path / "base").mkdir()
+    (tmp_path / "base" / "pack.yaml").write_bytes(PACK.encode())
+    child = tmp_path / "pack.yaml"
+    child.write_text("promptc: 1\nname: child\nversion: 1.0.0\nextends: base\n")
+    with pytest.raises(UsageError) as raised:
+        write_values(str(tmp_path), [(path, "80")])
+    help = raised.value.diagnostics[0].help
+    assert help.startswith("change it there, or write `")
+    child.write_text(f"{child.read_text()}{help.split('`')[1]}\n")
+    assert find_value(Pack.load(str(tmp_path)).model.manifest, path).value == 80
+
+
 def test_two_keys_of_a_new_mapping_come_into_one(tmp_path):
     made = change(PACK, sections__rules__budget__min=1, sections__rules__budget__max=7)
     assert made == PACK.replace("pinned: true\n", "pinned: true\n    budget: {min: 1, max: 7}\n")
