@@ -138,25 +138,15 @@ class PartTracer:
         elif part.owner == "fence" and section.fence is not None:
             is_open = all(one.section != part.section or one is part for one in self._parts[: at + 1])
             names = {**self._items.list_names_of(fit), "selected": {}}
-            yield from self._trace_fence(section.fence, is_open=is_open, names=names, known=self._known)
+            yield from _trace_fence(section.fence, is_open=is_open, names=names, known=self._known)
         elif part.owner == "header" and section.header is not None:
-            yield from self._trace_header(section.header, selected.header, self._items.list_names_of(fit), self._known)
+            yield from _trace_header(section.header, selected.header, self._items.list_names_of(fit), self._known)
         elif part.owner == "group":
             yield from self._iter_group(fit, at)
         elif part.owner == "marker":
             yield from self._iter_marker(fit, part.text.removesuffix("\n"))
 
     # --- around items ---
-
-    def _trace_fence(self, fence: Fence, *, is_open: bool, names: Mapping[str, Any], known: TraceContext) -> Pieces:
-        pieces = make_pieces(trace_template(fence.open if is_open else fence.close, names, known))
-        text = join_pieces(pieces)
-        start = len(text) - len(text.lstrip())
-        return slice_pieces(pieces, start, start + len(text.strip()))
-
-    def _trace_header(self, template: Template, emitted: str, names: Mapping[str, Any], known: TraceContext) -> Pieces:
-        pieces = guard_pieces(strip_pieces(make_pieces(trace_template(template, names, known))), emitted)
-        return pieces if pieces is not None else (TracedText("template", emitted, span=template.place.span),)
 
     def _iter_group(self, fit: FittedSection, at: int) -> Iterator[TracedText]:
         """Yield the pieces of the header of the next item's group.
@@ -168,7 +158,7 @@ class PartTracer:
         assert items is not None and items.group is not None and items.group.header is not None
         own = next((entry for entry in entries if entry.run == entries[0].run and not entry.is_made), None)
         known = self._items.know(fit, own) if own is not None else self._known
-        yield from self._trace_header(items.group.header, group.header, {**self._items.list_names_of(fit), "group": group.key}, known)
+        yield from _trace_header(items.group.header, group.header, {**self._items.list_names_of(fit), "group": group.key}, known)
 
     def _iter_marker(self, fit: FittedSection, emitted: str) -> Iterator[TracedText]:
         """Yield the pieces of the marker that an `evict` put in place of what it removed.
@@ -196,21 +186,34 @@ class PartTracer:
         items = fit.section.items
         assert items is not None and items.fence is not None
         names, known = self._items.make_renderer(fit, items).bind_item(entry.item), self._items.know(fit, entry)
-        yield from self._trace_item_fence(items.fence, entry.item.open, names, known, is_open=True)
+        yield from _trace_item_fence(items.fence, entry.item.open, names, known, is_open=True)
         yield TracedText("line end", "\n")
         yield from pieces
         yield TracedText("line end", "\n")
-        yield from self._trace_item_fence(items.fence, entry.item.close, names, known, is_open=False)
-
-    def _trace_item_fence(self, fence: Fence, emitted: str, names: Mapping[str, Any], known: TraceContext, *, is_open: bool) -> Pieces:
-        pieces = self._trace_fence(fence, is_open=is_open, names=names, known=known)
-        template = fence.open if is_open else fence.close
-        return pieces if join_pieces(pieces) == emitted else (TracedText("template", emitted, span=template.place.span),)
+        yield from _trace_item_fence(items.fence, entry.item.close, names, known, is_open=False)
 
     def _follows_item(self, at: int) -> bool:
         """Return whether the part and the next one are items of the same section, with its separator between them."""
         part, follower = self._parts[at], self._parts[at + 1] if at + 1 < len(self._parts) else None
         return part.item is not None and follower is not None and follower.item is not None and follower.section == part.section
+
+
+def _trace_fence(fence: Fence, *, is_open: bool, names: Mapping[str, Any], known: TraceContext) -> Pieces:
+    pieces = make_pieces(trace_template(fence.open if is_open else fence.close, names, known))
+    text = join_pieces(pieces)
+    start = len(text) - len(text.lstrip())
+    return slice_pieces(pieces, start, start + len(text.strip()))
+
+
+def _trace_item_fence(fence: Fence, emitted: str, names: Mapping[str, Any], known: TraceContext, *, is_open: bool) -> Pieces:
+    pieces = _trace_fence(fence, is_open=is_open, names=names, known=known)
+    template = fence.open if is_open else fence.close
+    return pieces if join_pieces(pieces) == emitted else (TracedText("template", emitted, span=template.place.span),)
+
+
+def _trace_header(template: Template, emitted: str, names: Mapping[str, Any], known: TraceContext) -> Pieces:
+    pieces = guard_pieces(strip_pieces(make_pieces(trace_template(template, names, known))), emitted)
+    return pieces if pieces is not None else (TracedText("template", emitted, span=template.place.span),)
 
 
 def _join_words(pieces: Pieces) -> Pieces:
@@ -286,7 +289,7 @@ class ItemTracer:
 
     def _trace_whole(self, fit: FittedSection, entry: FittedItem) -> Pieces | None:
         """Return the pieces of an item before its ladder cut it, or None if they are not known."""
-        section, items, template = fit.section, fit.section.items, self._origins.find_template(fit.section, entry)
+        items, template = fit.section.items, self._origins.find_template(fit.section, entry)
         if entry.is_made:
             return self._trace_made(fit, entry)
         if items is None:
@@ -296,7 +299,7 @@ class ItemTracer:
             return self._trace_parts(fit, items, items.message, entry)
         names = self._bind(fit, items, entry.item)
         if template is None:
-            assert section.items is not None and items.message is not None
+            assert items.message is not None
             pieces = self._trace_content(items.message, names, self.know(fit, entry))
         else:
             pieces = make_pieces(trace_template(template, names, self.know(fit, entry)))

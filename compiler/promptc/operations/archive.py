@@ -28,6 +28,7 @@ from promptc.text.json import (
 )
 
 _LENGTH = 16
+_UNLIKE = "its content does not match the digest in its name"
 _TEXTS = ("pack", "version", "operation", "pointer", "state", "file")
 
 
@@ -113,10 +114,7 @@ def _write(path: Path, data: bytes, like: Path | None) -> Written:
     except TooLongError:
         is_same = False
     if not is_same:
-        help = "restore it from a backup, or move it away"
-        raise DiskError(
-            [Diagnostic("PC0825", f"the archive `{path}` is damaged: its content does not match the digest in its name", help=help)]
-        )
+        raise _refuse(path, _UNLIKE, "restore it from a backup, or move it away")
     replace_file(path, data, like=path)
     return Written(path, False)
 
@@ -136,7 +134,7 @@ def read_archive(path: Path) -> Archived:
         ) from wrong
     name, digest = _split_name(path)
     if render_digest(data) != f"sha256:{digest}":
-        raise _refuse(path, "its content does not match the digest in its name")
+        raise _refuse(path, _UNLIKE)
     read = _read(name, data)
     if read is None:
         raise _refuse(path, "it is not an archive of promptc")
@@ -152,8 +150,8 @@ def _split_name(path: Path) -> tuple[str, str]:
     return name, digest
 
 
-def _refuse(path: Path, why: str) -> DiskError:
-    return DiskError([Diagnostic("PC0825", f"the archive `{path}` is damaged: {why}", help="restore it from a backup")])
+def _refuse(path: Path, why: str, help: str = "restore it from a backup") -> DiskError:
+    return DiskError([Diagnostic("PC0825", f"the archive `{path}` is damaged: {why}", help=help)])
 
 
 def _read(name: str, data: bytes) -> Archived | None:

@@ -104,7 +104,7 @@ def _begin(edited: Edited, way: Sequence[str]) -> Edited:
 
 def _append(edit: Append, edited: Edited, names: Mapping[str, Any]) -> Edited:
     way = split_pointer(edit.pointer)
-    more = _read_list(edit, edit.each, names) if edit.each is not None else [edit.value.evaluate(names)] if edit.value is not None else []
+    more = _read_each(edit, edit.each, names) if edit.each is not None else [edit.value.evaluate(names)] if edit.value is not None else []
     old = read_at(edited.written, way)
     if old is not MISSING and not isinstance(old, list):
         raise _refuse(edit, f"`{edit.pointer}` is not a list")
@@ -118,11 +118,11 @@ def _append(edit: Append, edited: Edited, names: Mapping[str, Any]) -> Edited:
     return replace(edited, written=put_at(edited.written, way, [*old, *more]), filled=put_at(edited.filled, way, [*filled, *more]))
 
 
-def _read_list(edit: StateEdit, expression: Expression, names: Mapping[str, Any]) -> list[Any]:
-    value = expression.evaluate(names)
+def _read_each(edit: Append, each: Expression, names: Mapping[str, Any]) -> list[Any]:
+    value = each.evaluate(names)
     if not isinstance(value, list | tuple):
         what = f"`each` of `{edit.pointer}` must be a list, not {show_value(value)}"
-        raise fail("PC0808", what, expression.span, help="a single value goes by `to`")
+        raise fail("PC0808", what, each.span, help="a single value goes by `to`")
     return list(value)
 
 
@@ -137,7 +137,8 @@ def _keep(edit: Keep, edited: Edited, names: Mapping[str, Any]) -> Edited:
     if all(stays):
         return edited
     archives = (*edited.archives, _archive(edit, written, stays)) if edit.archive else edited.archives
-    return replace(_put(edited, way, _pick(written, stays)), filled=put_at(edited.filled, way, _pick(filled, stays)), archives=archives)
+    left = put_at(edited.written, way, _pick(written, stays)), put_at(edited.filled, way, _pick(filled, stays))
+    return replace(edited, written=left[0], filled=left[1], archives=archives)
 
 
 def _choose(edit: Keep, elements: Sequence[Any], names: Mapping[str, Any]) -> list[bool]:

@@ -40,6 +40,8 @@ from promptc.text.json import (
 )
 
 _LONGEST = 16_000_000
+"""The most bytes of a note that is read."""
+
 NOTED = 1000
 """The most archives of one list that are remembered, the newest. For older ones the list decides."""
 
@@ -199,6 +201,7 @@ def _list_appended(marks: Sequence[str], archive: Archived, *, is_shifted: bool)
 
 
 def _list_all_turns(numbers: Sequence[int], archives: Sequence[Archived], note: Note, files: Sequence[str]) -> list[int]:
+    """Return archives in the order to undo them, place by place."""
     turns: list[int] = []
     for pointer in dict.fromkeys(archives[at].pointer for at in numbers):
         own = [at for at in numbers if archives[at].pointer == pointer]

@@ -31,10 +31,10 @@ from promptc.text.json import extend_pointer, join_pointer, read_at, render_cano
 _FENCE = "```"
 _FILLERS = "\u115f\u1160\u2800\u3164\uffa0"
 _HEADING = "######"
-_WHOLE = ("the state ", "the answer ")
-"""The names of the whole value in the findings of a schema."""
-
 ANSWER = "the answer"
+_WHOLE = ("the state ", f"{ANSWER} ")
+"""What the findings of a schema call the whole value, and what to call it instead."""
+
 STANDS_IN = ", so its `else` takes its place"
 """The end of the message on an answer that an operation rejects. Code that only judges the answer leaves it out."""
 
@@ -105,7 +105,7 @@ class OperationRun:
     def take(self, name: str, value: Any) -> OperationRun:
         """Return the run with the answer to one question."""
         names = {**self.names, "answers": {**self.names["answers"], name: value}}
-        return OperationRun(self.operation, self.state, names, self.given, self.meter)
+        return replace(self, names=names)
 
     def answer(self, name: str, refusal: str = "") -> Answered:
         """Return the value for one question: the given answer, or the question's `else` if there is a reason to refuse the answer."""
@@ -234,7 +234,7 @@ def _check_new(pack: Opened, begun: OperationRun, edited: Edited, name: str) -> 
     except PromptcError as error:
         raise _InvalidError(_list_errors(error), _locate(pack.model, text, error, name)) from None
     try:
-        _check_values(pack, state, begun)
+        _check_values(pack, state)
     except PromptcError as error:
         raise _InvalidError(_list_errors(error)) from None
     return json.loads(text), state
@@ -257,7 +257,8 @@ def _locate(model: PackModel, text: str, error: PromptcError, name: str) -> Inva
     return InvalidPlace(pointer, rule, read_at(document.value, split_pointer(pointer)))
 
 
-def _check_values(pack: Opened, state: State, begun: OperationRun) -> None:
+def _check_values(pack: Opened, state: State) -> None:
+    """Raise `PromptcError` for a claim of the pack that the state breaks, and for a `let` that cannot be computed."""
     names = {"state": state.value, RUN: pack.model.open_operation_account()}
     check_asserts(pack.model, names)
     bind_lets(pack.model, names)
@@ -314,7 +315,7 @@ def _trace(begun: OperationRun, ask: str, failed: PromptcError) -> str:
     asked = begun.operation.find_ask(ask)
     if not ways or asked is None or asked.check is None or asked.check.schema is None:
         return told if not ways else f"{told}. The value is made of the answer"
-    document = load_json(take_off_fence(read_answer(begun.given[ask])).encode(), "the answer")
+    document = load_json(take_off_fence(read_answer(begun.given[ask])).encode(), ANSWER)
     parts = [found for way in ways for found in _iter_parts(read_at(document.value, way), join_pointer(way))]
     same = next((pointer for pointer, value in parts if type(value) is type(place.value) and value == place.value), None)
     named = [same] if same is not None else [join_pointer(way) for way in ways]
@@ -353,7 +354,7 @@ def _iter_refused(operation: Operation, error: _InvalidError, faults: frozenset[
 def _list_faults(pack: Opened, begun: OperationRun) -> frozenset[str]:
     """Return what is wrong with the state that was given, which an operation may mend."""
     try:
-        _check_values(pack, begun.state, begun)
+        _check_values(pack, begun.state)
     except PromptcError as error:
         return frozenset(found.message for found in error.diagnostics if found.level == "error")
     return frozenset()

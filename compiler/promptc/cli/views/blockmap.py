@@ -156,10 +156,8 @@ def render_html(drawn: BlockMap) -> str:
 def _render_row(block: Block, variations: Sequence[Variation]) -> str:
     """Return a row with the block as its header. The row has the block's id, so that the list below can link to it."""
     name = escape(block.id)
-    changing = [one.name for one in variations if any(change.block == block.id for change in one.changes)]
-    shown = [_show(phrase) for phrase in block.notes]
-    shown += [f"changed by {', '.join(f'<code>{escape(one)}</code>' for one in changing)}"] if changing else []
-    lists = (*([_show(one) for one in cell] for cell in (block.data, block.caps, block.dedupe)), shown)
+    notes = (*block.notes, *_list_changing(block, variations))
+    lists = ([_show(one) for one in cell] for cell in (block.data, block.caps, block.dedupe, notes))
     cells = [escape(block.role), _show(block.source), *map(_render_list, lists)]
     title = escape(block.title) if block.title != block.id else ""
     head = f'<th scope="row">{title}<span class="id"><code>{name}</code></span></th>'
@@ -172,7 +170,7 @@ def _show(phrase: Phrase) -> str:
 
 def _render_list(shown: Sequence[str]) -> str:
     if not shown:
-        return '<span class="none">–</span>'
+        return f'<span class="none">{_NONE}</span>'
     return f"<ul>{''.join(f'<li>{one}</li>' for one in shown)}</ul>" if len(shown) > 1 else shown[0]
 
 

@@ -400,7 +400,7 @@ def _render_columns(lead: list[list[str]], names: Sequence[str], sweep: Sweep, p
     for row, name in zip(lead[1:], names, strict=True):
         rows.append([*row, *(show_count(point.read_held(name)) if point.read_held(name) else Cell("-", "dim") for point in points)])
     blank = [""] * (len(lead[0]) - 1)
-    totals = [show_count(point.tokens) if point.tokens is not None else Cell("no fit", "red") for point in points]
+    totals = [show_count(point.tokens) if point.tokens is not None else Cell(_UNFIT, "red") for point in points]
     rows.append([Cell("total", "bold"), *blank, *totals])
     if len({point.strain for point in sweep.points}) > 1:
         rows.append(["strain", *blank, *(point.strain or "" for point in points)])
@@ -670,7 +670,7 @@ def _describe_side(outcome: Outcome) -> SweepSide:
 
 
 def _show_pair(before: int | None, after: int | None) -> list[str]:
-    shown = [show_count(one) if one is not None else "no fit" for one in (before, after)]
+    shown = [show_count(one) if one is not None else _UNFIT for one in (before, after)]
     return [*shown, f"{after - before:+,}" if before is not None and after is not None and after != before else ""]
 
 

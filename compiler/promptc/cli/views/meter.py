@@ -50,6 +50,7 @@ text { fill: #f0f6fc } .d { fill: #9198a1 } .r { fill: #f85149 }
 }
 </style>"""
 WIDTH = 80
+_HEAD = ["section", "items", "tokens", "wanted", "cap", "used"]
 _NAME = 20
 _LEAST_BAR = 8
 
@@ -167,17 +168,24 @@ def _describe_strain(report: Mapping[str, Any]) -> str:
 
 def _render_table(outcome: Outcome, width: int, paint: Paint) -> str:
     lines = list(_iter_lines(outcome))
-    head = ["section", "items", "tokens", "wanted", "cap", "used"]
     body = [_make_row(line) for line in lines]
     feet = list(_iter_totals(outcome, lines))
-    widths = [max(min(_NAME, len(row[at])) for row in (head, *body, *feet)) for at in range(len(head))]
-    room = width - sum(widths) - 2 * (len(head) + 1) - max((len(line.state) for line in lines), default=0)
+    room = width - sum(_count_widths(body, feet)) - 2 * (len(_HEAD) + 1) - _count_longest_state(lines)
     bars = _render_bars(lines, max(room, _LEAST_BAR))
-    rows: list[Row] = [[Cell(text, "dim") for text in head]]
+    rows: list[Row] = [[Cell(text, "dim") for text in _HEAD]]
     for row, bar, line in zip(body, bars, lines, strict=True):
         rows.append([*(Cell(text, None if line.held else "dim") for text in row), Cell(bar, "green"), Cell(line.state, "dim")])
     rows += [[Cell(text, "bold") for text in row] for row in feet]
-    return render_table(rows, right=frozenset(range(1, len(head))), most=max(_NAME, room), paint=paint)
+    return render_table(rows, right=frozenset(range(1, len(_HEAD))), most=max(_NAME, room), paint=paint)
+
+
+def _count_widths(body: Sequence[list[str]], feet: Sequence[list[str]]) -> list[int]:
+    """Return the width of each column in characters; a longer name is cut."""
+    return [max(min(_NAME, len(row[at])) for row in (_HEAD, *body, *feet)) for at in range(len(_HEAD))]
+
+
+def _count_longest_state(lines: Sequence[_Line]) -> int:
+    return max((len(line.state) for line in lines), default=0)
 
 
 def _iter_lines(outcome: Outcome) -> Iterator[_Line]:
@@ -425,12 +433,12 @@ def draw_rows(head: Sequence[str], legend: tuple[str, str], rows: Sequence[tuple
 
 
 def _draw_table(drawn: _Drawing, lines: list[_Line], feet: list[list[str]]) -> None:
-    head, body = ["section", "items", "tokens", "wanted", "cap", "used"], [_make_row(line) for line in lines]
-    cells = [max(min(_NAME, len(row[at])) for row in (head, *body, *feet)) + 2 for at in range(len(head))]
+    body = [_make_row(line) for line in lines]
+    cells = [width + 2 for width in _count_widths(body, feet)]
     left = _MARGIN + sum(cells) * _CELL // 10
-    width = _PICTURE - _MARGIN - left - (max((len(line.state) for line in lines), default=0) + 2) * _CELL // 10
+    width = _PICTURE - _MARGIN - left - (_count_longest_state(lines) + 2) * _CELL // 10
     drawn.end_line()
-    drawn.write_row(head, cells, "d")
+    drawn.write_row(_HEAD, cells, "d")
     drawn.write_legend(left)
     drawn.end_line()
     for row, line in zip(body, lines, strict=True):

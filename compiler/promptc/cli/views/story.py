@@ -89,10 +89,13 @@ def describe_section(outcome: Outcome, selected: Selected) -> ItemHistory:
     """Return the history of a section of the pack."""
     section = next(one for one in outcome.account["sections"] if one["id"] == selected.section.id)
     held = count_tokens_held(outcome.fitted, selected.section.id)
-    where = "in what was tried" if outcome.emitted is None else "in the prompt"
     state = {"off": "it is off", "empty": "it holds nothing", "dropped": "it was dropped"}.get(section["state"], "")
-    verdict = f"{where}, {show_plural(held, 'token')}" if held else f"not in the prompt: {state}"
+    verdict = f"{_say_where(outcome)}, {show_plural(held, 'token')}" if held else f"not in the prompt: {state}"
     return ItemHistory(selected.section.id, verdict, (*_iter_selection(outcome, selected), *_iter_fitting(outcome, selected)))
+
+
+def _say_where(outcome: Outcome) -> str:
+    return "in what was tried" if outcome.emitted is None else "in the prompt"
 
 
 def _iter_selection(outcome: Outcome, selected: Selected) -> Iterator[Fact]:
@@ -202,14 +205,14 @@ def _describe_left_out(trace: Trace, place: int, section: str) -> ItemHistory:
     assert at is not None
     stage = trace.stages[at]
     passed = [one.name for one in trace.stages[1:at]]
-    facts = [_place(trace, place)]
+    facts = [_describe_read(trace, place)]
     if passed:
         facts.append(Fact("passed", ", ".join(passed)))
     facts.append(Fact("left out", f"by {stage.name}, {stage.at}\n{stage.explain(place)}"))
     return ItemHistory(f"{section}/{trace.name_item(place)}", "not in the prompt: it was not selected", tuple(facts))
 
 
-def _place(trace: Trace, place: int) -> Fact:
+def _describe_read(trace: Trace, place: int) -> Fact:
     read = trace.reads.get(place)
     number = f", number {read.number}" if read is not None and read.number != place else ""
     return Fact("read", f"element {place} (0 to {trace.size - 1}){number} of {trace.stages[0].at}")
@@ -221,8 +224,7 @@ def _describe_selected(outcome: Outcome, trace: Trace | None, fit: FittedSection
     if entry.is_alive:
         facts += _iter_standing(outcome, fit, entry)
     is_changed = any(after for _, cut in cuts for name, before, after in cut.changes if name == entry.item.id and before)
-    where = "in what was tried" if outcome.emitted is None else "in the prompt"
-    verdict = f"{where}, {'changed' if is_changed else 'whole'}" if entry.is_alive else "not in the prompt: it was cut"
+    verdict = f"{_say_where(outcome)}, {'changed' if is_changed else 'whole'}" if entry.is_alive else "not in the prompt: it was cut"
     return ItemHistory(f"{fit.section.id}/{entry.item.id}", verdict, tuple(facts))
 
 
@@ -236,7 +238,7 @@ def _iter_origin(outcome: Outcome, trace: Trace | None, fit: FittedSection, entr
         return
     place = next(iter(trace.list_places(item.id)), None) if trace is not None else None
     if trace is not None and place is not None:
-        yield _place(trace, place)
+        yield _describe_read(trace, place)
         if fit.selected.gathered is not None:
             yield Fact("source", describe_value(fit.selected.gathered, place))
         if place in trace.parts:

@@ -292,8 +292,8 @@ def _render_full(verdict: Verdict, paint: Paint, print_found: Print, width: int)
     yield from (part for line in _render_figures(verdict.before, verdict.after) for part in wrap(line, width, len(_INDENT)))
     if verdict.refusal is not None:
         yield from _indent(print_found(sort_diagnostics(verdict.found)))
-    shown = print_found(verdict.findings) if verdict.status != "failed" else print_found(_leave_out(verdict))
-    yield from _indent(shown)
+    is_shown_below = DIFFERS if verdict.status == "failed" else ()
+    yield from _indent(print_found([one for one in verdict.findings if one.code not in is_shown_below]))
     if verdict.found and verdict.status == "failed" and verdict.refusal is None:
         yield "  the render said:"
         yield from _indent(print_found(verdict.found))
@@ -303,13 +303,8 @@ def _render_full(verdict: Verdict, paint: Paint, print_found: Print, width: int)
     yield ""
 
 
-def _leave_out(verdict: Verdict) -> Sequence[Diagnostic]:
-    """Return the findings whose difference is not shown below."""
-    return [one for one in verdict.findings if one.code not in DIFFERS]
-
-
 def _indent(text: str) -> list[str]:
-    return [f"  {line}" for line in text.splitlines()]
+    return [f"{_INDENT}{line}" for line in text.splitlines()]
 
 
 def _render_difference(one: GoldenDifference, found: Difference, paint: Paint, width: int) -> Iterator[str]:

@@ -213,15 +213,16 @@ def _describe_parts(
 
     lost = [(id, renderer.left_out.get(place, ()), item) for id, place, item in rendered]
     count = sum(len(kinds) for _, kinds, _ in lost)
-    found = [(id, kind, near) for id, kinds, _ in lost for kind in kinds for near in [find_meant(kind, items.message)] if near]
+    meant = {kind: find_meant(kind, items.message) for kind in dict.fromkeys(kind for _, kinds, _ in lost for kind in kinds)}
+    found = [(id, kind) for id, kinds, _ in lost for kind in kinds if meant[kind] is not None]
     told = []
     if found:
-        id, kind, near = found[0]
+        id, kind = found[0]
         more = f" ({len(found) - 1} more like it)" if len(found) > 1 else ""
         message = f"item `{id}` of `{section.id}` loses a part of the kind `{shorten(kind)}`, which no request can contain{more}"
-        help = f"did you mean `{near}`? Then correct the `type` of the part in the state"
+        help = f"did you mean `{meant[kind]}`? Then correct the `type` of the part in the state"
         told.append(Diagnostic("PC0598", message, items.message.span, help, "warn"))
-    misspelt = {id for id, _, _ in found}
+    misspelt = {id for id, _ in found}
     gone = [(id, kinds) for id, kinds, item in lost if item is None and id not in misspelt and is_gone(kinds)]
     if not gone:
         return {"parts": count}, tuple(told)
