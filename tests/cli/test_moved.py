@@ -90,6 +90,14 @@ def test_edits_that_only_together_explain_a_case_are_not_told_of_one_that_needs_
     assert second.count("cause:") == 1 and "sections.place.text: stand… → are…" in second
 
 
+def test_a_cause_is_found_for_a_case_whose_state_is_neither_beside_it_nor_beside_its_pack(many, run):
+    (many / "fixtures/far.json").write_text(json.dumps(STATE), encoding="utf-8")
+    make_case(many, "far", golden=GOLDEN, state="../../far.json")
+    commit(many)
+    change_pack(many, "You stand in", "You are in")
+    assert EDIT in run("test", "--ci", "-k", "far").out
+
+
 def test_claims_that_do_not_hold_are_told_of_every_case(many, run):
     make_case(many, "claimed", "expect: {contains: [stand]}\n", golden=GOLDEN)
     commit(many)

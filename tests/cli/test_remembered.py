@@ -257,6 +257,14 @@ def test_whatever_an_index_is_made_of_counts(book, run, change):
     )
 
 
+def test_a_case_may_not_measure_a_section_that_does_not_ask_its_index(book, there, run):
+    manifest = WITH_INDEX.partition("  - id: found")[0] + "  - {id: rules, text: Be brief.}\n"
+    (book / "pack.yaml").write_text(manifest, encoding="utf-8")
+    case = there / "fixtures/book/measured/case.yaml"
+    case.write_text(case.read_text(encoding="utf-8").replace("index: rules,", "index: rules, section: rules,"), encoding="utf-8")
+    assert "PC0732 the section `rules` does not retrieve from the index `rules`" in run("test", "book/measured").out
+
+
 def test_an_index_that_changes_while_its_cases_run_is_not_taken_as_known(book, run, monkeypatch):
     """What a run has seen and what it is noted under are of one moment, or the note is of the earlier one."""
     from promptc.frontend import corpus
@@ -273,6 +281,12 @@ def test_an_index_that_changes_while_its_cases_run_is_not_taken_as_known(book, r
         run("test", "fixtures/book/asked", "-j", "1")
     done = run("test", "--ci", "--changed", "fixtures/book/asked")
     assert done.code == 1 and "PC0192" in done.out
+
+
+def test_a_golden_that_was_missing_is_remembered_once_it_is_accepted(there, run):
+    make_case(there, "new")
+    assert run("test").out.endswith("\n2 passed, 1 new\n") and run("accept", "--all").code == 0
+    assert run("test").out == "3 passed (3 unchanged since)\n"
 
 
 def test_a_pack_that_appears_nearer_is_the_case_s(there, run):

@@ -202,9 +202,8 @@ class _Instrument(ast.NodeTransformer):
         return node
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        """Log the read of a key."""
-        self.generic_visit(node)
-        return _log("read_key", node.lineno, node.value, node.slice) if isinstance(node.ctx, ast.Load) else node
+        """Log the read of a key. It is read from a temporary, which has no origins of its own."""
+        return _log("read_key", node.lineno, node.value, node.slice)
 
     # --- assignments ---
 

@@ -94,6 +94,18 @@ def test_queries_of_which_none_has_a_word_retrieve_nothing(load):
     ]
 
 
+@pytest.mark.parametrize(
+    ("source", "help"),
+    [
+        ("floor: 0.99", "lower `floor` to 0."),
+        ("floor: 0.01, top: 1, sparse_below: 2", "raise `top`, or lower `sparse_below`"),
+    ],
+)
+def test_what_retrieves_too_little_is_told_what_to_change(load, source, help):
+    (found,) = compile_small(load(f"index: notes, query: state.query, {source}"), STATE, SmallSources()).warnings
+    assert found.code == "PC0592" and found.help is not None and found.help.startswith(help)
+
+
 # contract 13.15
 @pytest.mark.parametrize("query", ["", "?!", "zeppelin", "cracked bell"])
 @pytest.mark.parametrize("notes", [NOTES, [], None])

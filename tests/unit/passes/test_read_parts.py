@@ -1,5 +1,6 @@
 """Every part of a message is rendered, noted as left out, or stops the render: none disappears."""
 
+import base64
 import json
 
 import pytest
@@ -158,6 +159,27 @@ def test_a_picture_inside_a_turn_of_tools_is_refused(tmp_path, held, half):
     found = _refuse(tmp_path, turn, parts=TOOLS)
     place = 1 if half == "tool_use" else 2
     assert found.code == "PC0580" and f"part {place} of item `m0` of `log`, a `{half}`, contains" in found.message
+
+
+@pytest.mark.parametrize(
+    ("begins", "kind"),
+    [
+        (b"\x89PNG\r\n\x1a\n", "image/png"),
+        (b"\xff\xd8\xff\xe0", "image/jpeg"),
+        (b"GIF89a", "image/gif"),
+        (b"RIFF", "image/webp or audio/wav"),
+        (b"%PDF-", "application/pdf"),
+        (b"ID3", "audio/mpeg"),
+        (b"OggS", "audio/ogg"),
+        (b"fLaC\0", "audio/flac"),
+        (b"\x1aE\xdf\xa3", "video/webm"),
+        (b"PK\3\4", "application/zip"),
+        (b"\0\0\0 ftyp", "video/mp4"),
+    ],
+)
+def test_bytes_inside_a_turn_of_tools_are_called_by_how_they_begin(tmp_path, begins, kind):
+    found = _refuse(tmp_path, [USE, {**RESULT, "content": {"it": base64.b64encode(begins + bytes(60)).decode()}}], parts=TOOLS)
+    assert found.code == "PC0580" and f"contains a part of the kind `{kind}`" in found.message
 
 
 @pytest.mark.parametrize(

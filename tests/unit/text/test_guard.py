@@ -228,6 +228,8 @@ def test_halves_of_a_token_do_not_join_across_texts():
 TOKENS = [
     *("<|im_start|>", "<|a\\b|>", "</s>", "<s>", "[INST]", "[/INST]", "<<SYS>>", "<</SYS>>", "<start_of_turn>", "<end_of_turn>", "<bos>"),
     *("<\uff5cbegin\u2581of\u2581sentence\uff5c>", "<|turn>", "<turn|>", "[SYSTEM_PROMPT]", "<custom_7>", "=own="),
+    *("<eos>", "<pad>", "<unk>", "[/SYSTEM_PROMPT]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]", "[TOOL_RESULTS]", "[/TOOL_RESULTS]"),
+    *("[TOOL_CALLS]", "<|tool_call>", "<tool_response|>", "<|channel>", "<image|>"),
 ]
 OWN = ("<custom_7>", "=own=", "x", "two\nlines", "")
 

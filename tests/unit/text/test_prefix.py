@@ -30,6 +30,17 @@ def test_every_cut_is_counted_exactly(text, marker, counter):
         assert prefix.count_cut(place // 2, place, marker) == counter.measure(text[: place // 2] + marker + text[place:])
 
 
+@pytest.mark.parametrize("marker", MARKERS)
+@pytest.mark.parametrize("behind", [" ", " \n\t", "\n", "=", "1"])
+@pytest.mark.parametrize("before", ["世界你好", "abcde", "1234567"])
+def test_a_cut_from_one_long_stretch_into_another_is_counted_exactly(before, behind, marker, counter):
+    """Each side of the cut is far from the next place where counts add up."""
+    text = before * (1_600 // len(before)) + behind * (1_600 // len(behind))
+    prefix = PrefixMeter(Meter(counter), text)
+    for start, stop in ((800, 1_700), (1_400, 1_750)):
+        assert prefix.count_cut(start, stop, marker) == counter.measure(text[:start] + marker + text[stop:])
+
+
 @pytest.mark.parametrize("text", ["", "a", "a b c\n" * 200])
 def test_texts_of_any_length(text, counter):
     prefix = PrefixMeter(Meter(counter), text)

@@ -46,6 +46,11 @@ def test_an_unknown_name_is_an_error_with_a_suggestion():
     assert (found.code, found.help) == ("PC0180", "did you mean `cl100k_base`?")
 
 
+@pytest.mark.parametrize("name", ["gpt2", "r50k_base", "p50k_base", "p50k_edit", "o200k_harmony"])
+def test_an_encoding_without_its_prefix_is_an_error_with_the_prefix(name):
+    assert _find_failure(name).help == f"`{name}` is an encoding of tiktoken: write `tiktoken:{name}`"
+
+
 def test_a_missing_vocabulary_is_an_error(tmp_path):
     found = _find_failure("o200k_base", table=tmp_path / "o200k_base.tokens")
     assert found.code == "PC0181"

@@ -77,7 +77,7 @@ def test_words_are_remembered_up_to_a_bound(monkeypatch):
     counter = TableCounter("cl100k_base", vocabulary_path("cl100k_base"))
     texts = [f"one word{number} and" for number in range(40)]
     assert [counter.measure(text) for text in texts] == [counter.measure(text) for text in texts]
-    assert len(counter._words) <= 10
+    assert 1 < len(counter._words) <= 10
 
 
 def test_a_long_word_is_not_remembered():
