@@ -409,6 +409,15 @@ def test_what_services_refuse(provider, messages, code, said):
 
 
 @each_provider
+def test_a_result_before_its_use_is_refused_with_the_way_out(provider):
+    with pytest.raises(PromptcError) as refused:
+        build(provider, ASK, give("a"), use("a"), tools=(TOOL,))
+    (found,) = refused.value.diagnostics
+    assert "a result of the tool use `a`, which does not come before it" in found.message
+    assert found.help == "put each use before its result, with the same id in both"
+
+
+@each_provider
 @pytest.mark.parametrize(
     "messages",
     [

@@ -244,6 +244,7 @@ def test_in_a_template(text, told):
         "{% macro m(a) %}{{ a | default('-') }}{% endmacro %}{{ m() }}",
         "{% macro m() %}{{ caller() }}{% endmacro %}{% call m() %}y{% endcall %}",
         "{% if false %}{{ 'a' | center('x') }}{% endif %}",
+        "{{ [1, 2] | slice(1) | list }}{{ 'a b' | wordwrap(1) }}{{ 'A. B.' | sentences_about(['B'], 1) }}",
         "{% set n = 3 %}{{ 'a' | center(n) }}{{ 'a' | center(*[5]) }}{{ 'a' | center(**{'width': 5}) }}",
         "{% for i in [1] %}{{ loop.cycle(1) }}{{ loop.changed(i) }}{% endfor %}{% set c = cycler(1) %}{{ c.next() }}",
     ],

@@ -16,9 +16,7 @@ from promptc.template.signatures import ANY, UNKNOWN, find_wrong_filter, find_wr
 _BINARY = {"Add": "add", "Sub": "subtract", "Mul": "multiply", "Div": "divide", "FloorDiv": "floor_divide", "Mod": "modulo", "Pow": "power"}
 _DIRECT: dict[str, ast.cmpop] = {"eq": ast.Eq(), "ne": ast.NotEq(), "lt": ast.Lt(), "lteq": ast.LtE(), "gt": ast.Gt(), "gteq": ast.GtE()}
 
-_SIGNS = {
-    "==": "eq", "equalto": "eq", "!=": "ne", "<": "lt", "lessthan": "lt", "<=": "le", ">": "gt", "greaterthan": "gt", ">=": "ge",
-}  # fmt: skip
+_SIGNS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 _MAY_MISS = frozenset({"Name", "Call", "Filter"})
 _LENIENT_FILTERS = {"tojson": "chat_tojson"}
 """Filters that chat templates replace by others, under names that no template can write."""
