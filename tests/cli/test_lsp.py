@@ -456,6 +456,7 @@ def test_a_check_that_nobody_waits_for_is_aborted(how, monkeypatch):
 
     server, begun, ended = EditorServer(), threading.Event(), threading.Event()
     pack = OpenPack("/nowhere/pack.yaml", Desk())
+    server.desk.packs[pack.path] = pack
 
     def check(pause: Callable[[], None]) -> None:
         begun.set()
@@ -476,7 +477,7 @@ def test_a_check_that_nobody_waits_for_is_aborted(how, monkeypatch):
         while not begun.is_set():
             await asyncio.sleep(0.01)
         if how == "forget":
-            server.forget(pack)
+            server.forget(server.desk.packs.pop(pack.path))
             await asyncio.to_thread(ended.wait, _PATIENCE / 3)
 
     asyncio.run(open_and_leave())

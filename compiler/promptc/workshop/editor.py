@@ -98,7 +98,6 @@ class EditorServer(LanguageServer):
         """The task that examines each pack, and the event that wakes the task after a change."""
         self._told: dict[str, frozenset[str]] = {}
         self._loading, self._checking = ThreadPoolExecutor(1), ThreadPoolExecutor(1)
-        self._is_ended = False
 
     def choose_state(self, settings: Any) -> None:
         """Set the state for counting sections from an editor's settings: either all of them, or only those of promptc."""
@@ -127,7 +126,7 @@ class EditorServer(LanguageServer):
         """
 
         def pause() -> None:
-            if changed.is_set() or self._is_ended:
+            if changed.is_set() or not self._is_open(pack):
                 raise _StaleError
 
         while await changed.wait():
@@ -165,31 +164,35 @@ class EditorServer(LanguageServer):
             self.window_log_message(lsp.LogMessageParams(lsp.MessageType.Error, f"a bug in promptc: {told}"))
 
     def publish(self, pack: OpenPack) -> None:
-        """Publish the findings of a pack, each in its file, together with those that other packs have there. Replaces earlier findings."""
-        files = frozenset({pack.path, *(_name_file(one.span, pack) for one in pack.findings)})
+        """Publish the findings of a pack, each in its file, together with those that other packs have there. Replaces earlier findings.
+
+        A pack that is not open any more has none.
+        """
+        packs = [*([pack] if self._is_open(pack) else ()), *(one for one in self.desk.packs.values() if one is not pack)]
+        files = frozenset({pack.path, *(_name_file(one.span, pack) for one in pack.findings if pack in packs)})
         before, self._told[pack.path] = self._told.get(pack.path, frozenset()), files
         for file in sorted(files | before):
             shown: list[lsp.Diagnostic] = []
-            for other in (pack, *(one for one in self.desk.packs.values() if one is not pack)):
+            for other in packs:
                 found = [one for one in other.findings if _name_file(one.span, other) == file]
                 shown += [told for told in (self.describe(one, file, other) for one in found) if told not in shown]
             document = self.find_document(file)
             version = document.version if document is not None else None
             self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(self.make_uri(file), shown, version))
 
+    def _is_open(self, pack: OpenPack) -> bool:
+        return self.desk.packs.get(pack.path) is pack
+
     def forget(self, pack: OpenPack) -> None:
         """Clear the published findings of a pack that has no open file any more, and stop its task."""
         if pack.path in self._tasks:
-            task, changed = self._tasks.pop(pack.path)
-            changed.set()  # aborts a check that is running
-            task.cancel()
-        pack.findings = ()
+            self._tasks.pop(pack.path)[0].cancel()
         self.publish(pack)
         del self._told[pack.path]
 
     def end(self) -> None:
         """Abort all work, so that it does not keep the process alive."""
-        self._is_ended = True
+        self.desk.packs = {}
         for one in (self._loading, self._checking):
             one.shutdown(wait=False, cancel_futures=True)
 
