@@ -407,8 +407,7 @@ _JOINED = re.compile(r" *(?:[=!]=|[<>~|+*/-]|(?:in|is|and|or|not|if)\b)")
 _CHOICE_HELP = "write `if` and `else`: `'calm' if state.safe else 'tense'`"
 _TEMPLATE_HELP = 'quote a template: `text: "{{ state.name }}"`; an expression needs no braces: `when: state.on`'
 _DEEP = f"lists and mappings are nested more than {MAX_DEPTH} levels deep here"
-_TOO_DEEP = "exceeded maximum nesting depth"
-"""What libyaml 0.2.6 says of a thousand brackets in a line, before it yields the first of them."""
+_TOO_DEEP = "exceeded maximum nesting depth"  # libyaml 0.2.6 says it of a thousand brackets in a line, before it yields the first
 _RAISE = "use fewer levels: move inner values up, or write them as text"
 _MOVE_OUT = "move content into template files"
 _SIGNS = "*&!%@`>|"

@@ -2,6 +2,7 @@
 
 import pytest
 
+from promptc.template.runtime.run import read_flag
 from tests.unit.template.run import evaluate, find_expression_errors, render
 
 TIMES = ["2026-11-22T20:00:00+02:00", "2026-11-22T18:30:00Z", "2026-11-22T18:30:00.25Z", "2026-11-22T18:30:00.500Z"]
@@ -36,6 +37,7 @@ VALUES = [
     ("state.times | sort == state.times | sort(times=true)", False),
     ("'a \\n\\t b  ' | one_line", "a b"),
     ("5 | one_line", "5"),
+    ("[0.1, 0.2, 0.3] | sum", 0.6000000000000001),  # a later Python's own sum gives 0.6
     ("state.map | json", '{"a":"ü","b":[1,2.5,null]}'),
     ("state.xs | map('upper') | json", '["A","B","C","D","E"]'),
     ("(1, 2) | json", "[1,2]"),
@@ -97,3 +99,10 @@ def test_pick_takes_every_element_for_some_seed():
 def test_filters_may_be_named_to_map():
     assert evaluate("['2026-11-20', '2026-11-22'] | map('days_since', state.now)", NAMES) == [2, 0]
     assert evaluate("['A  B', 'c'] | map('one_line') | join('|')", NAMES) == "A B|c"
+
+
+@pytest.mark.parametrize("value", ["x", "", 0.0, None, [], {}, 1 << 31])
+def test_a_flag_is_no_value_that_a_later_python_alone_takes(value):
+    with pytest.raises((TypeError, OverflowError)):
+        read_flag(value)
+    assert [read_flag(one) for one in (True, False, 0, 1, -2)] == [True, False, False, True, True]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from promptc.diag.findings import name_kind
 from promptc.diag.typed import Any
 from promptc.template.runtime.objects import Missing, refuse
-from promptc.template.runtime.run import Run, check_key, check_width, pay_each, pay_search, price_search
+from promptc.template.runtime.run import Run, check_key, check_width, pay_each, pay_search, price_search, read_flag
 
 Method = Callable[..., Any]
 _LINE_ENDS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
@@ -139,7 +139,7 @@ def split_lines(run: Run, text: str, keepends: Any = False) -> list[str]:
     """Return the lines of a text, paid for. Each line takes as much memory as a hundred characters, however short it is."""
     run.take(1 + (len(text) >> 4))
     run.take(8 * sum(map(text.count, _LINE_ENDS)))
-    return text.splitlines(keepends)
+    return text.splitlines(read_flag(keepends))
 
 
 def _remove_prefix(run: Run, text: str, prefix: str, /) -> str:

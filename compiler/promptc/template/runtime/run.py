@@ -7,6 +7,7 @@ module also checks the limits that depend on a value: keys of mappings, widths, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from operator import index
 
 from promptc.diag.findings import Span, fail, name_kind, show_value
 from promptc.diag.typed import Any, Protocol
@@ -400,6 +401,17 @@ def check_width(limits: Limits, width: Any) -> None:
     """Raise `Fault` (PC0430) if the width is more than `Limits.width` characters."""
     if isinstance(width, int) and width > limits.width:
         refuse("PC0430", f"{width} is wider than {limits.width} characters", "use a smaller width, or raise `limits.width`")
+
+
+def read_flag(value: Any) -> bool:
+    """Return whether a flag is set, as Python 3.11 reads the flags of its functions. A later Python takes any value.
+
+    Raises `TypeError` for a value that is no whole number, and `OverflowError` for one that a C int cannot hold.
+    """
+    number = index(value)
+    if not -(1 << 31) <= number < 1 << 31:
+        raise OverflowError("the number is too large for a flag")
+    return number != 0
 
 
 def check_scheme(scheme: Any) -> None:

@@ -10,7 +10,18 @@ from promptc.template.allow import FILTERS as FILTER_NAMES
 from promptc.template.allow import TESTS as TEST_NAMES
 from promptc.template.runtime.filters.table import Test, load_filter, load_test
 from promptc.template.runtime.objects import Blank, Group, Missing, refuse
-from promptc.template.runtime.run import NUMBERS, SCALARS, UNDEFINED, Run, check_defined, is_large, list_values, pay_each, pay_keys
+from promptc.template.runtime.run import (
+    NUMBERS,
+    SCALARS,
+    UNDEFINED,
+    Run,
+    check_defined,
+    is_large,
+    list_values,
+    pay_each,
+    pay_keys,
+    read_flag,
+)
 from promptc.template.runtime.values import Reader, add, bound_number, compare, contains, make_reader, make_readers, modulo, show
 
 _EQUALITIES = frozenset({"eq", "==", "equalto"})
@@ -89,7 +100,7 @@ def sort(run: Run, value: Any, reverse: Any = False, case_sensitive: bool = Fals
     finds = make_readers(run, attribute)
     columns = [_list_stamps(run, values, find) if times else _list_keys(run, values, find, case_sensitive) for find in finds]
     keys = columns[0] if len(columns) == 1 and _is_simple(columns[0]) else [list(row) for row in zip(*columns, strict=True)]
-    return [values[place] for place in sorted(range(len(values)), key=keys.__getitem__, reverse=reverse)]
+    return [values[place] for place in sorted(range(len(values)), key=keys.__getitem__, reverse=read_flag(reverse))]
 
 
 def _is_simple(keys: list[Any]) -> bool:
@@ -122,7 +133,7 @@ def sort_pairs(run: Run, value: Any, case_sensitive: bool = False, by: str = "ke
     run.take(1 + 8 * len(value))
     pairs = list(value.items())
     keys = _list_keys(run, pairs, (lambda pair: pair[0]) if by == "key" else (lambda pair: pair[1]), case_sensitive)
-    return [pairs[place] for place in sorted(range(len(pairs)), key=keys.__getitem__, reverse=reverse)]
+    return [pairs[place] for place in sorted(range(len(pairs)), key=keys.__getitem__, reverse=read_flag(reverse))]
 
 
 def unique(run: Run, value: Any, case_sensitive: bool = False, attribute: Any = None) -> Iterator[Any]:
