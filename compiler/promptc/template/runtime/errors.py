@@ -193,6 +193,14 @@ _SENTENCES: tuple[tuple[re.Pattern[str], Callable[..., _Words]], ...] = (
     (re.compile(r"not enough arguments for format string"), _many("more")),
     (re.compile(r"not all arguments converted"), _many("fewer")),
     (re.compile(r"slice step cannot be zero"), lambda: ("the step of a slice is 0", "write `[::2]` for every second part")),
+    (
+        re.compile(r"\.index\(x\): x not in|is not in list$"),
+        lambda: ("the list does not contain what `index` looks for", "ask first whether it is `in` the list"),
+    ),
+    (
+        re.compile(r"substring not found"),
+        lambda: ("the string does not contain what is looked for", "use `find` or `rfind`, which give -1; or ask first with `in`"),
+    ),
     (re.compile(r"unhashable type: '(\w+)'"), lambda kind: (f"{name_type(kind)} cannot be a key", "use a string or a number")),
     (
         re.compile(r"'(\w+)' object cannot be interpreted as an integer"),
