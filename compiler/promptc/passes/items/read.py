@@ -334,10 +334,26 @@ class ItemReader:
         key = (id(value), place, id(element)) if self._elements or memo.sees_place(expression) else id(value)
         return memo.load(id(expression)).recall(key, (value, element), self._run, lambda: expression.evaluate(self._bind(place, value)))
 
-    def _open_known(self, expression: Expression) -> _MemoTable | None:
-        """Return the memo table of an expression by element `id`, or None if a match depends on more than that expression."""
-        is_all = self._memo is not None and self._shows is None and self._items.where is None and not self._elements
-        return self._memo.load(id(expression)) if self._memo and is_all and not self._memo.sees_place(expression) else None
+    def _open_known(self, expression: Expression) -> tuple[_MemoTable, ...]:
+        """Return the memo tables by element `id` of `where` and an expression; none if a match depends on more than the element."""
+        memo = self._memo
+        tests = [one for one in (self._items.where, expression) if one is not None]
+        if memo is None or self._shows is not None or self._elements or any(map(memo.sees_place, tests)):
+            return ()
+        return tuple(memo.load(id(one)) for one in tests)
+
+    def _recall_match(self, known: tuple[_MemoTable, ...], key: int) -> bool | None:
+        """Return whether an element passes every test of the tables, and pay for that; None if an earlier render does not say so."""
+        steps, size, passes = _LOOK, 0, True
+        for table in known:
+            entry = table.find(key)
+            if entry is None:
+                return None
+            steps, size, passes = steps + entry[2], size + entry[3], bool(entry[1])
+            if not passes:
+                break
+        self._run.pay(steps, self._items.span, self._reading, size)
+        return passes
 
     def _number(self, place: int, value: Any) -> int:
         number = self._items.number
@@ -387,15 +403,11 @@ class ItemReader:
             if limit == 0:
                 return
             value = self._source[place]
-            entry = known.find(id(value)) if known is not None else None
-            if entry is not None:
-                self._run.pay(_LOOK + entry[2], self._items.span, self._reading, entry[3])
-                if entry[1]:
-                    limit -= 1
-                    yield place
-                continue
-            self._run.pay(_LOOK, self._items.span, self._reading)
-            if self._find_refusing(place, value) is None and self._evaluate(matches.where, place, value):
+            passes = self._recall_match(known, id(value)) if known else None
+            if passes is None:
+                self._run.pay(_LOOK, self._items.span, self._reading)
+                passes = self._find_refusing(place, value) is None and self._evaluate(matches.where, place, value)
+            if passes:
                 limit -= 1
                 yield place
 
