@@ -153,7 +153,7 @@ def test_no_turn_of_a_session_is_left_out_without_a_word(run, there):
     path.write_text(path.read_text(encoding="utf-8").replace("budget: 400", "budget: 9"), encoding="utf-8")
     assert [row["new"] and row["new"]["refused"] for row in load(run, "-k", "talk")["rows"]] == ["PC0532", None]
     done = run("matrix", "packs/tavern", "-k", "talk")
-    assert "1 row behind the turn at which a session ended is not in the total" in done.out
+    assert "1 row after the turn at which a session ended is not in the total" in done.out
     for format in ("markdown", "html", "csv"):
         assert run("matrix", "packs/tavern", "-k", "talk", "--format", format).code == 0
 

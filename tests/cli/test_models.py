@@ -36,6 +36,12 @@ def test_a_table_of_the_users_is_listed_too(run):
     assert (first["name"], first["context"], first["as_of"]) == ("gpt-4o", 4500, "2027-01-02")
 
 
+def test_a_name_cannot_turn_the_terminal_around(run, tmp_path):
+    (tmp_path / "own.toml").write_text('as_of = 2027-01-02\n[[model]]\nname = "our\\u202Emodel"\ncontext = 4500\n', encoding="utf-8")
+    done = run("models", "our", "--models", str(tmp_path / "own.toml"))
+    assert done.out.splitlines()[1].startswith("our\\u202emodel ") and "\u202e" not in done.out
+
+
 @pytest.mark.parametrize(
     ("given", "line"),
     [

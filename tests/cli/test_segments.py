@@ -192,6 +192,26 @@ def test_check_names_what_is_wrong(folder, run, golden):
     assert run("segments", "list").out.endswith("4 segments, 1 inactive, 2 malformed (`promptc segments check` names them)\n")
 
 
+def test_what_two_rows_share_is_named_and_nothing_is_lost(folder, run):
+    run("segments", "import", "segments")
+    with closing(sqlite3.connect("segments.db")) as other, other:
+        for table in ("twin", "loose"):
+            other.execute(f"CREATE TABLE {table} AS SELECT * FROM prompt_segments WHERE id = 'npc/mira.de'")
+        other.execute("UPDATE twin SET id = 'twin'")
+        other.execute("INSERT INTO prompt_segments SELECT * FROM twin")
+        other.execute("INSERT INTO loose SELECT * FROM loose")
+        other.execute("UPDATE loose SET version = '2.0.0' WHERE rowid = 2")
+    done = run("segments", "export", "-o", "twins.yaml")
+    assert done.code == 1 and "PC0173" in done.err and "4 segments written" in done.err
+    assert "PC0173" in run("segments", "import", "twins.yaml", "--url", "sqlite:other.db").err  # the export said so before
+    done = run("segments", "check", "--table", "loose")
+    assert done.code == 1 and "PC0171" in done.out
+    done = run("segments", "export", "--table", "loose", "-o", "out")
+    assert (done.code, "PC0171" in done.err) == (3, True) and not (folder / "out").exists()
+    done = run("segments", "export", "--table", "loose")
+    assert (done.code, "PC0171" in done.err) == (1, True) and done.out.count("- id: npc/mira.de") == 2
+
+
 # contract 4.30
 def test_the_variable_goes_before_the_manifest_and_the_option_before_both(folder, run, monkeypatch):
     monkeypatch.setenv("PROMPTC_TEST_SEGMENTS", "sqlite:from-variable.db")

@@ -369,9 +369,14 @@ def _rank(segment: Segment) -> tuple[Any, ...]:
 
 
 def iter_twins(segments: Iterable[Segment]) -> Iterator[Diagnostic]:
-    """Yield PC0173 for every active segment whose place (`place_of`) an earlier segment has."""
+    """Yield PC0171 for every segment with the id of an earlier one, and PC0173 for every active one with its place (`place_of`)."""
+    ids: set[str] = set()
     places: dict[Any, Segment] = {}
     for one in segments:
+        if one.id in ids:
+            yield Diagnostic("PC0171", f"two rows have the id `{one.id}`", help="give each row its own id")
+            continue
+        ids.add(one.id)
         place = place_of(one)
         if place is not None and places.setdefault(place, one) is not one:
             yield Diagnostic("PC0173", describe_twins(places[place], one), help="give them different keys, locales or versions")

@@ -361,11 +361,11 @@ def _render_models(models: Sequence[KnownModel]) -> str:
 def _make_row(model: KnownModel) -> tuple[str, ...]:
     price = model.price
     return (
-        model.name,
+        escape_controls(model.name),
         show_count(model.context) if model.context is not None else "set",
         _show_tokens(model.input),
         _show_tokens(model.output),
-        model.tokenizer or "?",
+        escape_controls(model.tokenizer or "?"),
         f"{price.input:g}/{price.output:g}" if price is not None else "?",
         f"to {price.up_to // 1000}k" if price is not None and price.up_to is not None else "",
     )

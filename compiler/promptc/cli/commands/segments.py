@@ -104,18 +104,22 @@ def takes_store(function: Callable[..., Any]) -> Callable[..., Any]:
 def export_command(reporter: Reporter, store: StoreAsked, scope: str | None, output: str | None, force: bool) -> int:
     """Write the segments of a store to files, inactive ones too. `promptc segments import` reads them back.
 
-    Equal stores give equal files. promptc leaves out malformed rows, names each of them, and then exits with 1.
+    Equal stores give equal files. promptc leaves out malformed rows and names each of them. It also names rows that an import would
+    refuse, because they share an id or are one segment. It then exits with 1.
     """
     with open_asked(store) as opened:
         stored = opened.load_all(scope)
         shown = opened.address.shown
+    twins = list(iter_twins(stored.segments))
     if output is None:
         write_stdout(_render_yaml(stored.segments))
     elif output.endswith(ENDINGS[1:]):
         write_file(output, _render_yaml(stored.segments))
     else:
+        if any(one.code == "PC0171" for one in twins):  # both would be written to one file
+            raise PromptcError(twins)
         write_folder(Path(output), {name_file(one): render_markdown(one).encode() for one in stored.segments}, force=force)
-    found = describe_malformed(stored.malformed, shown)
+    found = [*describe_malformed(stored.malformed, shown), *twins]
     reporter.report(found)
     if output is not None:
         reporter.say(f"{show_plural(len(stored.segments), 'segment')} written to {escape_controls(output)}\n")

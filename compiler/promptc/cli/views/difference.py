@@ -777,6 +777,6 @@ def _iter_matrix_notes(found: Matrix) -> Iterator[str]:
         yield f"{show_plural(unfit, 'row')} of a case that is refused {'is' if unfit == 1 else 'are'} not in the total"
     ended = sum(row.new is None or (bool(found.against) and row.old is None) for row in found.rows)
     if ended:
-        yield f"{show_plural(ended, 'row')} behind the turn at which a session ended {'is' if ended == 1 else 'are'} not in the total"
+        yield f"{show_plural(ended, 'row')} after the turn at which a session ended {'is' if ended == 1 else 'are'} not in the total"
     if found.left_out:
         yield f"{show_plural(found.left_out, 'case')} left out: without a prompt, or for want of an extra"
