@@ -222,6 +222,9 @@ def test_a_patch_and_a_format_are_switched(open_page, folder):
     messages = Pack.load(folder).render(state, format="messages").messages
     assert page.locator("#prompt .message h3").all_inner_texts() == [one["role"] for one in messages]
     assert page.evaluate(STANDS).strip() == "\n".join(one["content"] for one in messages)
+    rest = int(page.locator("[data-rest]").inner_text().removeprefix("shared: ").replace("−", "-"))
+    held = [int(one.partition(" /")[0]) for one in page.locator("[data-section] .num").all_inner_texts()]
+    assert f"{rest + sum(held)} of " in page.locator("#total").inner_text()
 
 
 def test_what_is_tried_is_copied(open_page):

@@ -53,6 +53,9 @@ _NAMED = 6
 _OVER_CAP = ("PC0530", "PC0531", "PC0535")
 """The errors that say that a section or a pool is over its cap."""
 
+SHARED = "shared"
+"""The name of the tokens that no section holds alone."""
+
 
 @frozen(eq=False)
 class Stage:
@@ -469,3 +472,14 @@ def describe_lack(fitted: Fitted) -> str | None:
 def count_tokens_held(fitted: Fitted, section: str) -> int:
     """Return the tokens of what is left of a section at the end, or 0 if nothing of it was selected."""
     return fitted.layout.meter.tokens(count_held(fitted, section)) if section in fitted.sections else 0
+
+
+def list_rest(fitted: Fitted, total: int, held: int) -> list[tuple[str, int]]:
+    """Return what a total has besides the `held` tokens of its sections, by name: what belongs to no section, and what is shared.
+
+    Shared is the difference that remains: what messages have in common, and pieces that meet. It may be negative, and is left out if 0.
+    """
+    layout = fitted.layout
+    offered = [(layout.offer, layout.offered)] if layout.offer else []
+    shared = total - held - layout.offered
+    return [*offered, (SHARED, shared)] if shared else offered

@@ -12,7 +12,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from promptc.diag.findings import Diagnostic, PromptcError, Span, sort_diagnostics
 from promptc.diag.typed import Any
-from promptc.explain.items import Ladder, count_tokens_held, describe_lack, iter_ladders
+from promptc.explain.items import Ladder, count_tokens_held, describe_lack, iter_ladders, list_rest
 from promptc.model.section import Ratio, Section, Step
 from promptc.passes.bind import find_cap
 from promptc.passes.fit.result import Applied, Fitted, FittedItem, FittedSection, LadderResult, Part
@@ -77,6 +77,8 @@ def describe_view(outcome: Outcome, known: Known, more: Sequence[Diagnostic] = (
     bound, outline = fitted.strained.selection.bound, build_outline(fitted)
     places = Places(bound.pack.file, bound.state.name, [one.section for one in fitted.strained.selection.sections])
     notches = _Notches(fitted, known, places)
+    sections = [_describe_section(fitted, one, places) for one in outline["sections"]]
+    held = sum(one["held"] for one in sections)
     found = sort_diagnostics(dict.fromkeys([*outcome.errors, *outcome.warnings, *more]))
     return {
         "pack": outline["pack"],
@@ -91,7 +93,8 @@ def describe_view(outcome: Outcome, known: Known, more: Sequence[Diagnostic] = (
         "strain": _describe_strain(fitted, outline),
         "variants": outline["variants"],
         "patches": outline["patches"],
-        "sections": [_describe_section(fitted, one, places) for one in outline["sections"]],
+        "sections": sections,
+        "rest": [[*one] for one in list_rest(fitted, outcome.tokens, held)] if outcome.tokens is not None else [],
         "pools": outline.get("pools", []),
         "guarded": _sum_guarded(fitted),
         "messages": list(_iter_messages(fitted, notches)),

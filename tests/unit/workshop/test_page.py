@@ -63,6 +63,7 @@ def test_what_stands_in_the_view_is_the_prompt(name, monkeypatch):
         for part in outcome.emitted.parts:
             contents[part.message] = contents.get(part.message, "") + part.text
         assert draw(view) == [contents[index] for index in sorted(contents)], one.label
+        assert sum(row["held"] for row in view["sections"]) + sum(tokens for _, tokens in view["rest"]) == view["tokens"]
         compared += 1
     assert compared > 2
 

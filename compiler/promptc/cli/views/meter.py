@@ -27,7 +27,7 @@ from promptc.cli.views.drawing import (
 from promptc.diag.findings import show_plural, show_share
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.explain.items import Ladder, count_tokens_held, describe_lack, describe_reason, iter_ladders, list_items
+from promptc.explain.items import SHARED, Ladder, count_tokens_held, describe_lack, describe_reason, iter_ladders, list_items, list_rest
 from promptc.explain.slack import Slack
 from promptc.model.pack import MILLION
 from promptc.passes.bind import find_cap
@@ -262,12 +262,11 @@ def _make_row(line: _Line) -> list[str]:
 
 
 def _iter_totals(outcome: Outcome, lines: list[_Line]) -> Iterator[list[str]]:
-    """Yield the rows below the sections: pools, tools and response, shared tokens, and the exact total.
+    """Yield the rows below the sections: pools, what belongs to no section, and the exact total.
 
-    The shared tokens are the difference between the total and the sum of all rows: what messages share, and pieces that meet. If the prompt
-    does not fit, the total is what `truncate` left, or the sum if `truncate` did not run.
+    If the prompt does not fit, the total is what `truncate` left, or the sum if `truncate` did not run.
     """
-    report, layout = outcome.account, outcome.fitted.layout
+    report = outcome.account
     by_name = {line.id: line.held for line in lines}
     for one in report.get("pools", ()):
         held = sum(by_name.get(name, 0) for name in one["sections"])
@@ -279,19 +278,18 @@ def _iter_totals(outcome: Outcome, lines: list[_Line]) -> Iterator[list[str]]:
             show_count(one["grant"]),
             show_percent(held, one["grant"]),
         ]
-    held = sum(line.held for line in lines) + layout.offered
-    if layout.offer:
-        yield [layout.offer, "", show_count(layout.offered), "", "", ""]
+    held = sum(line.held for line in lines)
     total = report["tokens"] if report["tokens"] is not None else _count_left(outcome, held)
-    if total != held:
-        yield ["shared", "", f"{total - held:+,}", "", "", ""]
+    for name, tokens in list_rest(outcome.fitted, total, held):
+        yield [name, "", f"{tokens:+,}" if name == SHARED else show_count(tokens), "", "", ""]
     yield ["total", "", show_count(total), "", show_count(report["budget"]), show_percent(total, report["budget"])]
 
 
 def _count_left(outcome: Outcome, held: int) -> int:
+    """Return the tokens that `truncate` left, or those that the sections have and those that belong to none."""
     run = outcome.fitted.truncated
     if run is None:
-        return held
+        return held + outcome.fitted.layout.offered
     return outcome.fitted.layout.meter.tokens(run.applied[-1].after if run.applied else run.start)
 
 

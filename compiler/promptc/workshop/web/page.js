@@ -239,6 +239,12 @@ function poolBody(one) {
   ];
 }
 
+/** Draws what the total has besides its sections, so that the rows add up to it. */
+function restBody() {
+  const told = view.rest.map(([name, tokens]) => (name === "shared" ? `shared: ${tokens > 0 ? "+" : "−"}${count(Math.abs(tokens))}` : `${name}: ${plural(tokens, "token")}`));
+  return told.length ? [h("p", { className: "note", title: "Shared is what messages have in common, and tokens where pieces meet." }, told.join(" · "))] : [];
+}
+
 function drawControls() {
   const most = scaleOf(), body = at("sections"), focused = document.activeElement && document.activeElement.dataset.path;
   const slidersOf = (kind, name) => controls.sliders.filter((one) => one[kind] === name).map(drawSlider);
@@ -246,6 +252,7 @@ function drawControls() {
   const rows = [h("div", { className: "row" }, ...total, view.own_budget ? h("p", { className: "note", id: "own" }, `The case sets the whole budget to ${plural(view.budget, "token")}. The sliders here do not change it.`) : "")];
   for (const one of view.pools) rows.push(h("div", { className: "row", "data-pool": one.id }, h("div", { className: "facts" }, ...poolBody(one)), ...slidersOf("pool", one.id)));
   for (const one of view.sections) rows.push(h("div", { className: "row", "data-section": one.id, vars: { "--hue": hue(one.id) } }, h("div", { className: "facts" }, ...rowBody(one, most)), ...slidersOf("section", one.id)));
+  rows.push(h("div", { className: "row", "data-rest": "" }, h("div", { className: "facts" }, ...restBody())));
   body.replaceChildren(...rows);
   if (focused) { const back = body.querySelector(`[data-path="${CSS.escape(focused)}"]`); if (back) back.focus(); }
   drawSwitches();
@@ -258,6 +265,7 @@ function updateRows() {
     if (row) row.replaceChildren(...body);
   };
   for (const one of view.pools) update("pool", one, poolBody(one));
+  update("rest", { id: "" }, restBody());
   for (const one of view.sections) update("section", one, rowBody(one, most));
 }
 
