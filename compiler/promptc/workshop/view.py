@@ -8,7 +8,9 @@ thus show the prompt after any notch without another render. What views have in 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 
 from promptc.diag.findings import Diagnostic, PromptcError, Span, sort_diagnostics
 from promptc.diag.typed import Any
@@ -265,29 +267,24 @@ def _count_units(text: str, end: int) -> int:
 def _iter_messages(fitted: Fitted, notches: _Notches) -> Iterator[View]:
     """Yield the messages with their pieces, in the order of the output.
 
-    What was removed appears where it was; a section of which nothing is left appears after the sections before it. If the prompt does not
-    fit, all pieces are in one message.
+    What was removed appears where it was: a message that is gone is one with its role and no index. A section of which nothing is left
+    appears after the sections before it. If the prompt does not fit, all pieces are in one message.
     """
-    layout = fitted.layout
-    drawn = list(_iter_pieces(fitted, notches))
     tools = [one for one in fitted.sections.values() if one.section.is_tools and one.entries]
     if tools:
         pieces = [notches.describe(one.section.id, entry, "\n") for one in tools for entry in one.entries]
         yield {"role": "tools", "index": None, "pieces": pieces}
-    message: View | None = None
-    for index, piece in drawn:
-        if message is None or message["index"] != index:
-            if message is not None:
-                yield message
-            role = None if layout.format == "text" or index is None else fitted.roles[index] if index < len(fitted.roles) else None
-            message = {"role": role, "index": index, "pieces": []}
-        message["pieces"].append(piece)
-    if message is not None:
-        yield message
+    for place, drawn in groupby(_iter_pieces(fitted, notches), key=itemgetter(0)):
+        role, index = (place, None) if isinstance(place, str) else (_find_role(fitted, place), place)
+        yield {"role": role, "index": index, "pieces": [piece for _, piece in drawn]}
 
 
-def _iter_pieces(fitted: Fitted, notches: _Notches) -> Iterator[tuple[int | None, Any]]:
-    """Yield each piece with the index of its message."""
+def _find_role(fitted: Fitted, index: int | None) -> str | None:
+    return None if fitted.layout.format == "text" or index is None or index >= len(fitted.roles) else fitted.roles[index]
+
+
+def _iter_pieces(fitted: Fitted, notches: _Notches) -> Iterator[tuple[int | str | None, Any]]:
+    """Yield each piece with the index of its message, or with its role if it was a message between two others."""
     sections = {one.section.id: one for one in fitted.sections.values() if not one.section.is_tools}
     order = [name for name in (fitted.layout.sections[at].id for at in fitted.layout.order()) if name in sections]
     lefts = {name: [entry for entry in sections[name].entries if not entry.is_alive] for name in order}
@@ -295,18 +292,27 @@ def _iter_pieces(fitted: Fitted, notches: _Notches) -> Iterator[tuple[int | None
     bodies = {part.section: at for at, part in enumerate(fitted.parts) if part.item is not None}
     places = {id(entry.item): place for one in sections.values() for place, entry in enumerate(one.entries)}
     waiting = [name for name in order if name not in last]
-    yield from ((0, piece) for piece in _iter_waiting(waiting, order, "", sections, lefts, notches))
+
+    def describe_gone(name: str, entries: Iterable[FittedItem], at: int, home: int | None) -> Iterator[tuple[int | str | None, Any]]:
+        """Yield entries of a section that stand before the part of index `at`: in the message `home`, or on their own between two."""
+        beside = {one.message for one in fitted.parts[max(0, at - 1) : at + 1]} if 0 < at < len(fitted.parts) else set()
+        is_between = fitted.layout.format != "text" and len(fitted.parts) > 0 and len(beside) != 1
+        for entry in entries:
+            yield (entry.item.role if is_between and entry.item.role else home), notches.describe(name, entry, "\n")
+
+    for name, entries in _iter_waiting(waiting, order, "", sections, lefts):
+        yield from describe_gone(name, entries, 0, 0)
     for at, part in enumerate(fitted.parts):
         if part.item is not None:
             own = lefts.get(part.section, [])
             while own and places[id(own[0].item)] < places.get(id(part.item.item), 0):
-                yield part.message, notches.describe(part.section, own.pop(0), "\n")
+                yield from describe_gone(part.section, [own.pop(0)], at, part.message)
         yield part.message, _describe_part(part, notches)
         if at == bodies.get(part.section):
-            for entry in lefts.get(part.section, []):
-                yield part.message, notches.describe(part.section, entry, "\n")
+            yield from describe_gone(part.section, lefts.get(part.section, []), at + 1, part.message)
         if at == last.get(part.section):
-            yield from ((part.message, piece) for piece in _iter_waiting(waiting, order, part.section, sections, lefts, notches))
+            for name, entries in _iter_waiting(waiting, order, part.section, sections, lefts):
+                yield from describe_gone(name, entries, at + 1, part.message)
 
 
 def _iter_waiting(
@@ -315,13 +321,11 @@ def _iter_waiting(
     behind: str,
     sections: Mapping[str, FittedSection],
     lefts: Mapping[str, Sequence[FittedItem]],
-    notches: _Notches,
-) -> Iterator[Any]:
-    """Yield the pieces of the sections with no output, from the one after `behind` up to the next section that has output."""
+) -> Iterator[tuple[str, Sequence[FittedItem]]]:
+    """Yield the sections with no output, from the one after `behind` up to the next section that has output, each with its entries."""
     place = order.index(behind) + 1 if behind in order else 0
     while place < len(order) and order[place] in waiting:
-        name = order[place]
-        yield from (notches.describe(name, entry, "\n") for entry in (sections[name].entries if not lefts[name] else lefts[name]))
+        yield order[place], lefts[order[place]] or sections[order[place]].entries
         place += 1
 
 

@@ -23,7 +23,7 @@ def see(bench, asked=None, known=None):
 def draw(view, now=None):
     """The texts of the messages behind the notch `now` (None: the last), as a page puts them together."""
     now = len(view["notches"]) if now is None else now
-    return ["".join(_draw_piece(piece, now) for piece in list_pieces(view, one)) for one in view["messages"] if one["role"] != "tools"]
+    return ["".join(_draw_piece(piece, now) for piece in list_pieces(view, one)) for one in view["messages"] if one["index"] is not None]
 
 
 def list_pieces(view, message):
@@ -66,6 +66,18 @@ def test_what_stands_in_the_view_is_the_prompt(name, monkeypatch):
         assert sum(row["held"] for row in view["sections"]) + sum(tokens for _, tokens in view["rest"]) == view["tokens"]
         compared += 1
     assert compared > 2
+
+
+def test_a_message_that_was_cut_stands_on_its_own(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    bench = Bench("packs/companion", ("fixtures/companion/base/long_talk.json",))
+    view = see(bench, {"tries": [["sections.recent.budget", "100"]]})
+    gone = [one for one in view["messages"] if one["index"] is None]
+    cut = [piece[0] for one in gone for piece in list_pieces(view, one) if piece[1] is not None]
+    assert cut and {one["role"] for one in gone} == {"user", "assistant"}
+    assert all(told["role"] == one["role"] for one in gone for told, *_ in list_pieces(view, one))
+    standing = [one["index"] for one in view["messages"] if one["index"] is not None]
+    assert standing == sorted(set(standing)) and len(standing) > 1
 
 
 def test_the_first_notch_shows_what_was_there_before_any_cut(make_bench):
