@@ -90,6 +90,18 @@ def test_a_turn_of_a_session_renders_what_it_adds(name, monkeypatch):
             assert place in made and len(made) <= _FEW
 
 
+def test_a_turn_does_not_look_at_a_list_that_has_not_changed(rendered):
+    raw = make_reach_state(300, _WORDS, 7)
+    session = promptc.load(_ROOT / "benchmarks/reach").session()
+    session.render(raw)
+    assert rendered
+    rendered.clear()
+    session.update([{"op": "replace", "path": "/input", "value": "We go up."}])
+    assert "We go up." in session.render().text and not rendered
+    session.render(budget=12_000)
+    assert rendered  # with another budget, another part of the list is read
+
+
 @each_pack
 def test_a_block_that_changed_costs_a_few_counts(name):
     pack, meter = _load(name)

@@ -110,19 +110,15 @@ class Memory(CostlyWork):
     def select_section(self, selector: SectionSelector, section: Section, fences: tuple[str, str]) -> Selected:
         """Return the selected section, memoized by the section, the guard, and every value that its expressions read.
 
-        Plain values are compared by type and value, all others by identity. The section is selected anew if it depends on more than that:
-        on the content of other sections, on sources, on the total (for example if items are trimmed to a share), or on the whole state (as
-        the numbers of placeholders do).
+        Plain values are compared by type and value, all others by identity. How far a list is read depends on the plan and the budget. The
+        section is selected anew if it depends on more than that: on the content of other sections, on sources, on the total (for example if
+        items are trimmed to a share), or on the whole state (as the numbers of placeholders do).
         """
-        if (
-            section.id in selector.bound.without
-            or not _is_of_state(section.items)
-            or section.redact
-            or selector.find_reach(section) is not None
-        ):
+        if section.id in selector.bound.without or not _is_of_state(section.items) or section.redact:
             return selector.select(section, fences, self.open_items(selector, section))
-        objects: list[Any] = [section, selector.guard]
-        parts: list[Hashable] = [fences]
+        reach = selector.find_reach(section)
+        objects: list[Any] = [section, selector.guard, selector.plan]
+        parts: list[Hashable] = [fences, (id(selector.plan), reach.most) if reach is not None else None]
         for path in self.make_once(("roots", id(section)), section, partial(_list_roots, pack=selector.bound.pack)):
             _add_value(path, selector, parts, objects)
         key = ("selected", id(section), id(selector.guard), selector.find_media_model(section), *parts)

@@ -166,7 +166,7 @@ class SectionSelector:
         gathering: Gathering | None,
     ) -> None:
         self.bound = bound
-        self._plan = plan
+        self.plan = plan
         self.guard = guard
         self.strain = strain
         self.counts = counts
@@ -197,15 +197,15 @@ class SectionSelector:
 
         It allows for as much as a prompt, the section's own cap, or a pool of the section can hold.
         """
-        if not has_reach(section, self._plan, self.bound.pack):
+        if not has_reach(section, self.plan, self.bound.pack):
             return None
         first = self.bound.pack.load_plan(replace(self.bound.choice, tiers=0, uses=()))
         base = first.find_section(section.id)
         caps = [one.find_cap(self.bound.total) or 0 for one in (section, base) if one is not None]
-        pools = [pool for plan in (first, self._plan) for pool in plan.pools if section.id in pool.sections]
+        pools = [pool for plan in (first, self.plan) for pool in plan.pools if section.id in pool.sections]
         most = max([*caps, self.bound.total, *(pool.max.tokens(self.bound.total) for pool in pools)])
         units = most * self.bound.meter.counter.unit
-        steps = [step for step in self._plan.list_shared_steps() if section.id in step.sections]
+        steps = [step for step in self.plan.list_shared_steps() if section.id in step.sections]
         return Reach(section, steps, self.bound.meter, units)
 
     def find_media_model(self, section: Section) -> str | None:
@@ -214,7 +214,7 @@ class SectionSelector:
         if message is None or message.media is None:
             return None
         provider = self.bound.provider.name if self.bound.provider is not None else ""
-        return message.media.choose_model(self.bound.model, self._plan.output.models.get(provider), self.bound.budget.model)
+        return message.media.choose_model(self.bound.model, self.plan.output.models.get(provider), self.bound.budget.model)
 
     def _find_media_counter(self, section: Section) -> CountMedia | None:
         message = section.message

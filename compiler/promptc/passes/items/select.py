@@ -295,7 +295,7 @@ class Reach:
 
     def __init__(self, section: Section, steps: Sequence[Step], meter: Meter, most: int) -> None:
         self._meter = meter
-        self._most = most
+        self.most = most
         self._suffix = section.separator if section.separator is not None else "\n"
         evictions = [step for step in (*section.overflow, *steps) if isinstance(step, Evict)]
         window = section.items.window if section.items is not None else None
@@ -310,7 +310,7 @@ class Reach:
 
         For every eviction with a `step`, it must also be in another block than the last item read.
         """
-        if self._units <= self._most or self._least >= 0 or self._number is None:
+        if self._units <= self.most or self._least >= 0 or self._number is None:
             return False
         return all(number // block != self._number // block for block in self._blocks if block > 1)
 
