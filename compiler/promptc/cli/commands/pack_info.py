@@ -20,7 +20,7 @@ from promptc.cli.views.drawing import show_count
 from promptc.diag.findings import FAMILIES, Code, Diagnostic, DiskError, UsageError, load_codes, shorten, show_reason, suggest
 from promptc.diag.frozen import as_plain
 from promptc.diag.typed import Any
-from promptc.files.atomic import write_file
+from promptc.files.atomic import refuse_links, write_file
 from promptc.files.paths import name_shipped, read_pack_file
 from promptc.files.reading import read_file
 from promptc.frontend.yaml import resolve_scalar
@@ -155,6 +155,7 @@ def init_command(reporter: Reporter, folder: str, template: str) -> int:
         raise DiskError(
             Diagnostic("PC0727", f"`{target / one}` already exists", help="name another folder; promptc wrote nothing") for one in taken
         )
+    refuse_links(target, (one for one in (*files, *notes) if one not in there))
     for one in (one for one in files if one not in there):
         _make_folder((target / one).parent)
         write_file(str(target / one), files[one])
