@@ -15,7 +15,7 @@ from promptc.api import Pack
 from promptc.cli.group import PACK_OR_HERE, Command, choose_pack_here, complete, group, refuse, take
 from promptc.cli.options import MODELS, MOOD, PATCH, VARIANT, make_request
 from promptc.cli.shell import CaseShell
-from promptc.cli.terminal import Reporter, escape_controls, show_json, show_text, write_stdout
+from promptc.cli.terminal import Reporter, clip_cells, escape_controls, show_json, show_text, write_stdout
 from promptc.cli.views.drawing import show_count
 from promptc.diag.findings import FAMILIES, Code, Diagnostic, DiskError, UsageError, load_codes, shorten, show_reason, suggest
 from promptc.diag.frozen import as_plain
@@ -65,6 +65,9 @@ _NAME = "my-pack"
 _STATE = "state"
 _DECLARE = "name a schema in its manifest: `state: {schema: state.schema.json}`"
 _WIDTH = 80
+_NAMED = 48
+"""The most columns of the name of a model or a tokenizer."""
+
 _LEVELS = {"error": "error", "warn": "warning", "note": "note"}
 
 
@@ -362,11 +365,11 @@ def _render_models(models: Sequence[KnownModel]) -> str:
 def _make_row(model: KnownModel) -> tuple[str, ...]:
     price = model.price
     return (
-        model.name,
+        clip_cells(escape_controls(model.name), _NAMED),
         show_count(model.context) if model.context is not None else "set",
         _show_tokens(model.input),
         _show_tokens(model.output),
-        model.tokenizer or "?",
+        clip_cells(escape_controls(model.tokenizer or "?"), _NAMED),
         f"{price.input:g}/{price.output:g}" if price is not None else "?",
         f"to {price.up_to // 1000}k" if price is not None and price.up_to is not None else "",
     )
