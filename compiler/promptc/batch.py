@@ -34,7 +34,7 @@ from promptc.frontend.state import Change, set_values
 from promptc.passes.report import describe_findings
 from promptc.pipeline import Outcome, Prompt, read_output
 from promptc.sources.arrow import STATE, WRAPPED, iter_states, load_pyarrow, make_batch, make_schema, write_parquet
-from promptc.text.json import render_canonical_json, render_digest, render_json_line
+from promptc.text.json import is_whole, render_canonical_json, render_digest, render_json_line
 from promptc.version import VERSION
 from promptc.workers import run_workers
 
@@ -56,6 +56,7 @@ _MOST_TOLD = 20
 """The most findings on states without a prompt that a run reports."""
 
 _JOURNAL = 1 << 16
+_LARGEST = (1 << 63) - 1
 _GO_ON = "run the same command with `--resume` to continue, or with `--force` to start over"
 _PARQUET = b"PAR1"
 
@@ -642,15 +643,22 @@ def _load_start(batch: Batch, asked: Mapping[str, Any]) -> tuple[BatchProgress, 
 def _read_journal(batch: Batch, asked: Mapping[str, Any]) -> tuple[BatchProgress, bool]:
     try:
         found = json.loads(read_file(batch.journal, _JOURNAL))
-        mark = Mark(*(int(found["mark"][name]) for name in ("line", "offset", "checksum")))
-        counts = [int(found[name]) for name in ("written", "aside", "rendered", "failed", "warned")]
+        mark = Mark(*(_read_count(found["mark"][name]) for name in ("line", "offset", "checksum")))
+        counts = [_read_count(found[name]) for name in ("written", "aside", "rendered", "failed", "warned")]
         before, is_whole = dict(found["asked"]), bool(found["is_whole"])
-    except (OSError, ValueError, KeyError, TypeError) as wrong:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as wrong:
         raise _refuse_resume(f"`{batch.journal}` cannot be read") from wrong
     changed = [name for name, value in asked.items() if before.get(name) != value]
     if changed:
         raise _refuse_resume(f"{_CHANGED[changed[0]]} not what it was when that run began")
     return BatchProgress(mark, *counts), is_whole
+
+
+def _read_count(value: Any) -> int:
+    """Return a number of the journal. Raises `ValueError` for what no run writes."""
+    if not is_whole(value, 0, _LARGEST):
+        raise ValueError("it is no count")
+    return int(value)
 
 
 _CHANGED = {

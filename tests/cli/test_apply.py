@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from promptc.cli.commands.apply import keep_answers
+from promptc.diag.findings import Diagnostic, DiskError
 from promptc.files.lock import hold_lock
 from tests.cli.conftest import command, environment
 
@@ -51,6 +53,22 @@ def test_the_list(here, run):
     assert read[1] == {"name": "prune", "title": "Archive all but the newest", "args": {"keep": 3}, "asks": [], "due": True}
     assert [one["due"] for one in json.loads(run("apply", "logbook", "--list", "--json").out)] == [None] * len(read)
     assert max(map(len, due.out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("link", ["state.json.answers", "state.json.answers/digest.ca978112ca1b.txt"])
+def test_answers_are_not_kept_behind_a_link(tmp_path, link):
+    outside, place = tmp_path / "outside", tmp_path / link
+    outside.mkdir()
+    (outside / "file").write_text("mine")
+    place.parent.mkdir(exist_ok=True)
+    place.symlink_to(outside if link.endswith("answers") else outside / "file")
+    conflict = DiskError([Diagnostic("PC0821", "the state has changed")])
+    assert keep_answers(str(tmp_path / "state.json"), {"digest": "a"}, conflict) is conflict
+    assert [one.read_text() for one in outside.iterdir()] == ["mine"]
+    place.unlink()
+    told = keep_answers(str(tmp_path / "state.json"), {"digest": "a"}, conflict)
+    (kept,) = (tmp_path / "state.json.answers").iterdir()
+    assert kept.read_text() == "a" and f"--answer digest={kept}" in told.diagnostics[0].help
 
 
 # contract 9.23

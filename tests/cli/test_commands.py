@@ -307,6 +307,16 @@ def test_nothing_is_overwritten(run, tmp_path):
     assert run("init", str(tmp_path / "file" / "inn")).code == 4
 
 
+def test_init_does_not_follow_a_link_in_the_folder(run, tmp_path):
+    outside, inn = tmp_path / "outside", tmp_path / "inn"
+    outside.mkdir()
+    inn.mkdir()
+    (inn / "cases").symlink_to(outside)
+    done = run("init", str(inn))
+    assert done.code == 4 and "PC0725" in done.err and "is a symbolic link" in done.err
+    assert not list(outside.iterdir()) and list(inn.iterdir()) == [inn / "cases"]
+
+
 @pytest.mark.parametrize("written", [0, 1, 2, 12, 23, 24, 27, 28, 29])
 def test_an_init_that_was_stopped_is_ended_by_the_next(run, tmp_path, monkeypatch, written):
     monkeypatch.chdir(tmp_path)

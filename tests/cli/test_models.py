@@ -1,6 +1,7 @@
 """`promptc models`, and `--model` and `--models` of the commands that render."""
 
 import json
+from time import process_time
 
 import pytest
 
@@ -144,3 +145,22 @@ budget: {model: our-finetune, reserve: 4000}
 sections:
   - {id: ask, role: user, text: "Write a digest of: {{ state.digest }}"}
 """
+
+
+def test_a_table_of_a_stranger_shows_no_controls_and_stays_narrow(run, tmp_path):
+    table = tmp_path / "models.toml"
+    named = ('"m\\u001b[31m\\u202e"', '"' + "m" * 9000 + '"')
+    models = "".join(f"[[model]]\nname = {name}\ncontext = 9\ntokenizer = {name}\n" for name in named)
+    table.write_text(f"as_of = 2027-01-02\n{models}", encoding="utf-8")
+    done = run("models", "--models", str(table))
+    assert done.code == 0 and "m\\x1b[31m\\u202e" in done.out and all(one.isprintable() for one in done.out.splitlines())
+    assert max(map(len, done.out.splitlines())) < 200
+
+
+@pytest.mark.parametrize("lines", ['[[model]]\nname = "m{n}"\n', '[[model]]\nname = "m"\nx = 1\n', "k{n} = 1\n", "[[media]]\nmodels = 1\n"])
+def test_a_long_table_is_read_in_linear_time(run, tmp_path, lines):
+    table = tmp_path / "models.toml"
+    table.write_text("as_of = 2027-01-02\n" + "".join(lines.format(n=n) for n in range(15_000)), encoding="utf-8")
+    begun = process_time()
+    assert run("models", "gpt-5.6", "--models", str(table)).code in (0, 3)
+    assert process_time() - begun < 15

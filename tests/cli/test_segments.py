@@ -145,6 +145,19 @@ def test_an_export_does_not_mix_with_other_files(folder, run):
     assert not [name for name in (one.name for one in folder.iterdir()) if name.startswith(".promptc")]
 
 
+@pytest.mark.parametrize("link", ["npc", "core.old.md"])
+def test_an_export_does_not_follow_a_link_in_the_folder(folder, run, link):
+    run("segments", "import", "segments")
+    outside = folder / "outside"
+    outside.mkdir()
+    (outside / "core.old.md").write_text("mine", encoding="utf-8")
+    (folder / "out").mkdir()
+    (folder / "out" / link).symlink_to(outside if link == "npc" else outside / link)
+    done = run("segments", "export", "-o", "out", "--force")
+    assert done.code == 4 and "PC0725" in done.err and f"out/{link}`: it is a symbolic link" in done.err
+    assert _files(outside) == {"core.old.md": b"mine"} and os.listdir(folder / "out") == [link]  # noqa: PTH208
+
+
 def test_prune_removes_what_is_gone(folder, run):
     run("segments", "import", "segments")
     (folder / "segments" / "core.yaml").unlink()

@@ -5,6 +5,7 @@ import io
 import json
 import os
 import pickle
+import re
 import signal
 from datetime import datetime
 from functools import partial
@@ -517,12 +518,22 @@ def test_a_run_is_not_gone_on_with_over_another_index(tmp_path):
         run(rows, [say(1), say(2), say(3), say(4)], existing="resume", on_error="fail", pack=str(pack))
 
 
-@pytest.mark.parametrize("content", [b"", b"{}", b"[]", b'{"mark": 3}', b"\xff", b"x" * 70_000])
+@pytest.mark.parametrize("content", [b"", b"{}", b"[]", b'{"mark": 3}', b"\xff", b"x" * 70_000, b"[" * 60_000, b'{"a":' * 9_000])
 def test_a_journal_that_is_none(content, tmp_path):
     stop(tmp_path)
     (tmp_path / "out.jsonl.part.json").write_bytes(content)
     with pytest.raises(DiskError, match="PC0713"):
         run(tmp_path, [say(1)], existing="resume")
+
+
+@pytest.mark.parametrize("number", ["-1", "1e999", "NaN", "1.5", "true", '"12"', "null", "9223372036854775808", "9" * 4000])
+@pytest.mark.parametrize("name", ["line", "offset", "checksum", "written", "aside", "rendered"])
+def test_a_number_that_no_run_writes(name, number, tmp_path):
+    stop(tmp_path)
+    journal = tmp_path / "out.jsonl.part.json"
+    journal.write_text(re.sub(rf'"{name}":[0-9]+', f'"{name}":{number}', journal.read_text()))
+    with pytest.raises(DiskError, match="PC0713"):
+        run(tmp_path, [say(1)], existing="resume", on_error="fail")
 
 
 def test_an_unfinished_run_is_told_and_may_be_begun_again(tmp_path):

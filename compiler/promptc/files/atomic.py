@@ -16,7 +16,7 @@ import errno
 import os
 import stat
 from _blake2 import blake2b
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from promptc.diag.findings import Diagnostic, DiskError, show_reason
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import IO
 from promptc.files.lock import is_at, lock_file
-from promptc.files.reading import AnyPath
+from promptc.files.reading import AnyPath, find_link
 
 _BINARY = getattr(os, "O_BINARY", 0)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | _BINARY
@@ -41,7 +41,7 @@ def write_folder(folder: Path, files: Mapping[str, bytes], *, force: bool) -> No
     """Create `folder` with the files, which are named by paths inside it, joined by `/`. A reader sees all of it or nothing.
 
     With `force`, files of the same names in an existing folder are replaced one by one, and others stay. Raises `DiskError`: PC0176 if the
-    folder is not empty, without `force`; PC0725 if it cannot be written.
+    folder is not empty, without `force`; PC0725 if it cannot be written, or as `refuse_links` does.
     """
     try:
         if folder.is_dir() and any(folder.iterdir()):
@@ -50,6 +50,7 @@ def write_folder(folder: Path, files: Mapping[str, bytes], *, force: bool) -> No
                 raise DiskError(
                     [Diagnostic("PC0176", message, help="name a new folder, or add `--force` to replace files of the same names")]
                 )
+            refuse_links(folder, files)
             for name, data in files.items():
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 write_file(str(folder / name), data)
@@ -60,6 +61,17 @@ def write_folder(folder: Path, files: Mapping[str, bytes], *, force: bool) -> No
         raise DiskError(
             [Diagnostic("PC0725", f"cannot write `{folder}`: {reason}", help="name a folder inside a folder that exists")]
         ) from wrong
+
+
+def refuse_links(folder: AnyPath, names: Iterable[str]) -> None:
+    """Raise `DiskError` (PC0725) if a link stands in the way of a file that is to be written inside `folder`: it may lead anywhere.
+
+    The user named the folder. Somebody else may have filled it.
+    """
+    link = next(filter(None, (find_link(folder, name) for name in names)), None)
+    if link is not None:
+        message = f"cannot write to `{os.path.join(os.fspath(folder), link)}`: it is a symbolic link, and promptc does not follow links"
+        raise DiskError([Diagnostic("PC0725", message, help="remove the link, or name another folder")])
 
 
 def _make(folder: Path, files: Mapping[str, bytes]) -> None:

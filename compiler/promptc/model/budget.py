@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from itertools import islice, repeat
 
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Source, Span, UsageError, fail, shorten, show_reason, suggest
 from promptc.diag.frozen import field, frozen, replace
@@ -24,6 +25,10 @@ _TAG = ":"
 
 MOST_BYTES = 1_000_000
 """The size of the largest table of the user's, in bytes."""
+
+_EXCERPT = 400
+_MOST_UNKNOWN = 20
+"""The most unknown keys at the top that are reported. Each is looked up in the file."""
 
 _LARGEST = 999_999_999
 _TOKENS = ("context", "input", "output")
@@ -210,44 +215,39 @@ def _iter_wrong(table: Mapping[str, Any], source: Source) -> Iterator[Diagnostic
     if not _is_day(table.get("as_of")):
         message = "the table of models does not say what day its figures are from"
         yield Diagnostic("PC0756", message, source.span(1, 1), "write that day at the top, without quotes: `as_of = 2026-11-24`")
-    for key in table:
-        if key not in ("as_of", "model", _MEDIA):
-            message = f"unknown key `{shorten(key)}` in the table of models"
-            help = "a model begins with the line `[[model]]`, a rule for pictures with `[[media]]`"
-            yield Diagnostic("PC0756", message, _locate_line(source, key, 0), help)
+    unknown = (key for key in table if key not in ("as_of", "model", _MEDIA))
+    for key in islice(unknown, _MOST_UNKNOWN):
+        message = f"unknown key `{shorten(key)}` in the table of models"
+        help = "a model begins with the line `[[model]]`, a rule for pictures with `[[media]]`"
+        yield Diagnostic("PC0756", message, _locate_line(source, key), help)
     yield from _iter_wrong_media(table.get(_MEDIA, []), source)
     listed = table.get("model", [])
     if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
-        yield Diagnostic(
-            "PC0756", "`model` is not a list of models", _locate_line(source, "model", 0), "write `[[model]]`, in two brackets"
-        )
+        yield Diagnostic("PC0756", "`model` is not a list of models", _locate_line(source, "model"), "write `[[model]]`, in two brackets")
         return
     met: set[Any] = set()
-    for index, facts in enumerate(listed):
-        yield from _iter_wrong_facts(facts, index, source)
+    for facts, span in zip(listed, _iter_places(source, "[[model]]"), strict=False):
+        yield from _iter_wrong_facts(facts, span)
         name = facts.get("name")
         if isinstance(name, str) and name in met:
-            yield Diagnostic(
-                "PC0756", f"the model `{shorten(name)}` appears in the table twice", _locate_model(source, index), "leave one out"
-            )
+            yield Diagnostic("PC0756", f"the model `{shorten(name)}` appears in the table twice", span, "leave one out")
         met.add(name if isinstance(name, str) else None)
 
 
 def _iter_wrong_media(listed: Any, source: Source) -> Iterator[Diagnostic]:
     if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
-        span = _locate_line(source, _MEDIA, 0)
+        span = _locate_line(source, _MEDIA)
         yield Diagnostic("PC0756", "`media` is not a list of rules", span, "write `[[media]]`, in two brackets")
         return
-    for index, given in enumerate(listed):
+    for given, span in zip(listed, _iter_places(source, f"[[{_MEDIA}]]"), strict=False):
         from promptc.model.media import iter_wrong_rule
 
-        span, names = _locate_line(source, f"[[{_MEDIA}]]", index), given.get("models")
+        names = given.get("models")
         of = f" of `{shorten(names[0])}`" if isinstance(names, list) and names and isinstance(names[0], str) else ""
         yield from (Diagnostic("PC0756", f"the rule for media{of} {wrong}", span, help) for wrong, help in iter_wrong_rule(given))
 
 
-def _iter_wrong_facts(facts: Mapping[str, Any], index: int, source: Source) -> Iterator[Diagnostic]:
-    span = _locate_model(source, index)
+def _iter_wrong_facts(facts: Mapping[str, Any], span: Span) -> Iterator[Diagnostic]:
     name = facts.get("name")
     if not isinstance(name, str) or not name.strip():
         yield Diagnostic("PC0756", "a model in the table has no `name`", span, 'add it: `name = "my-model"`')
@@ -286,13 +286,14 @@ def _is_amount(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _LARGEST
 
 
-def _locate_model(source: Source, index: int) -> Span:
-    """Return the place of the line with which the model at `index` begins."""
-    return _locate_line(source, "[[model]]", index)
+def _locate_line(source: Source, beginning: str) -> Span:
+    """Return the place of the first line with this beginning, or of the first line of the file if there is none."""
+    return next(_iter_places(source, beginning))
 
 
-def _locate_line(source: Source, beginning: str, index: int) -> Span:
-    """Return the place of a line with this beginning, the one at `index` from 0, or of the first line of the file if there is none."""
-    lines = source.text.split("\n")
-    found = [number for number, line in enumerate(lines, 1) if line.replace(" ", "").startswith(beginning)]
-    return source.span(found[index] if index < len(found) else 1, 1)
+def _iter_places(source: Source, beginning: str) -> Iterator[Span]:
+    """Yield the place of each line with this beginning, and then for ever that of the first line of the file: TOML has other spellings."""
+    for number, line in enumerate(source.text.split("\n"), 1):
+        if line.replace(" ", "").startswith(beginning):
+            yield Span(source.name, number, 1, line[:_EXCERPT])
+    yield from repeat(source.span(1, 1))

@@ -55,13 +55,26 @@ _FILE_CODES: dict[int, tuple[str, str, str]] = {
         "took more than 128 MB of memory and was stopped",
         "check whether the table is a view that makes long texts",
     ),
-    sqlite3.SQLITE_FULL: ("PC0168", "cannot be written: the disk is full", "free some space; nothing was changed"),
+    sqlite3.SQLITE_FULL: (
+        "PC0168",
+        "cannot be written: the disk is full, or a trigger of the file writes far more than the segments",
+        "free some space, or check its triggers; nothing was changed",
+    ),
     sqlite3.SQLITE_READONLY: ("PC0168", "cannot be written: it is read-only", "allow writing to it; nothing was changed"),
     sqlite3.SQLITE_PERM: ("PC0168", "cannot be opened: permission denied", "give yourself the permission to read it"),
     sqlite3.SQLITE_CANTOPEN: ("PC0168", "cannot be opened", "check its permissions and those of its folder"),
     sqlite3.SQLITE_IOERR: ("PC0168", "cannot be read or written: the disk fails", "check the disk"),
     sqlite3.SQLITE_CONSTRAINT: ("PC0164", "has a table that refuses the segments", _IMPORT),
 }
+_WRITE_CODES: dict[int, tuple[str, str, str]] = {
+    sqlite3.SQLITE_TOOBIG: ("PC0161", "makes a value, or a row, of more than 16000000 bytes", "check its triggers; nothing was changed"),
+    sqlite3.SQLITE_INTERRUPT: (
+        "PC0168",
+        "took more than 500000000 steps, or 30 seconds of the processor, to write, and was stopped",
+        "check its triggers, or import fewer segments at once; nothing was changed",
+    ),
+}
+"""What differs while a file is written."""
 
 _PAGE = 16
 """The number of rows that are fetched at once: each may have four million bytes."""
@@ -88,6 +101,11 @@ TURN = 100
 
 SECONDS = 5
 """The processor time of a read, in seconds."""
+
+_SECONDS_WRITTEN = 30
+
+_ROOM = 64_000_000
+"""The bytes by which a file may always grow when it is written: what is written may take several times as much, for indexes."""
 
 
 class Transaction(Protocol):
@@ -141,18 +159,19 @@ class Database:
             yield _FileSession(opened)
 
     @contextmanager
-    def write(self) -> Iterator[Transaction]:
+    def write(self, size: int = 0) -> Iterator[Transaction]:
         """Open the only transaction that may change the database; if anything is raised inside, nothing is changed.
 
         A missing SQLite file is created. If the transaction then fails, the file stays, empty: another program may have it open, and
-        readers treat it as missing. Raises `DiskError` as `read` does.
+        readers treat it as missing. Triggers of a file run, and share the bounds of the transaction: a file may become twice as large, and
+        then grow by several times the `size` in bytes of what is written. Raises `DiskError` as `read` does.
         """
         if self.address.kind != "sqlite":
             with self._open_server().write() as session:
                 yield session
             return
         self._check_file(is_writing=True)
-        with self.explain(), closing(_connect(OpenedFile(self.address.target), "rwc", _LONGEST, _TURNS_WRITTEN)) as opened, opened:
+        with self._explain_file(_WRITE_CODES), closing(_open_written(self.address.target, size)) as opened, opened:
             opened.execute("BEGIN IMMEDIATE")
             yield _FileSession(opened)
 
@@ -169,10 +188,16 @@ class Database:
             with self._open_server().explain():
                 yield
             return
+        with self._explain_file({}):
+            yield
+
+    @contextmanager
+    def _explain_file(self, own: Mapping[int, tuple[str, str, str]]) -> Iterator[None]:
+        """Explain errors of a file, those in `own` in its words."""
         try:
             yield
         except sqlite3.Error as wrong:
-            raise DiskError([_explain(wrong, self.address, self._span)]) from None
+            raise DiskError([_explain(wrong, self.address, self._span, own)]) from None
 
     def _open_server(self) -> _Server:
         if self._server is None:
@@ -266,10 +291,8 @@ def _open_still(address: Address, span: Span | None) -> StillFile:
 def _open_place(place: OpenedFile) -> StillFile:
     is_done = False
     try:
-        opened = _connect(place, "ro", _LONGEST_READ, _TURNS_READ)
+        opened = _connect(place, "ro", _LONGEST_READ, SqlWatch(_TURNS_READ, SECONDS))
         opened.execute("PRAGMA query_only = ON")
-        opened.execute("PRAGMA temp_store = MEMORY")  # a view that sorts cannot fill the disk
-        opened.execute(f"PRAGMA hard_heap_limit = {_HEAP}")
         is_done = True
         return opened
     finally:
@@ -277,16 +300,31 @@ def _open_place(place: OpenedFile) -> StillFile:
             place.remove()
 
 
-def _connect(place: OpenedFile, mode: str, longest: int, most_turns: int) -> StillFile:
+def _open_written(path: str, size: int) -> StillFile:
+    """Open a file for writing, creating it if it does not exist. It may grow for `size` bytes of segments."""
+    opened, is_done = _connect(OpenedFile(path), "rwc", _LONGEST, SqlWatch(_TURNS_WRITTEN, _SECONDS_WRITTEN)), False
+    try:
+        (page,), (pages,) = (opened.cursor().execute(f"PRAGMA {name}").fetchone() for name in ("page_size", "page_count"))
+        opened.execute(f"PRAGMA max_page_count = {2 * pages + (4 * size + _ROOM) // page}")
+        is_done = True
+        return opened
+    finally:
+        if not is_done:
+            opened.close()
+
+
+def _connect(place: OpenedFile, mode: str, longest: int, watch: SqlWatch) -> StillFile:
     """Connect to a file. Transactions begin explicitly; hostile features of its schema are off, and its work is bounded."""
     uri = f"file:{quote(str(Path(place.path).absolute()))}?mode={mode}{place.options}"
     opened = sqlite3.connect(uri, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False, factory=StillFile)
     opened.place = place
     opened.text_factory = _decode
     opened.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, longest)
-    opened.watch = SqlWatch(most_turns, SECONDS if mode == "ro" else None)
-    opened.set_progress_handler(opened.watch, TURN)
+    opened.watch = watch
+    opened.set_progress_handler(watch, TURN)
     opened.execute("PRAGMA trusted_schema = OFF")
+    opened.execute("PRAGMA temp_store = MEMORY")  # a view or a trigger that sorts cannot fill the disk
+    opened.execute(f"PRAGMA hard_heap_limit = {_HEAP}")
     return opened
 
 
@@ -412,12 +450,12 @@ def _measure(path: str) -> int:
 
 
 class SqlWatch:
-    """A callback for `set_progress_handler` that stops SQLite after a number of turns or of seconds of processor time (None: no limit).
+    """A callback for `set_progress_handler` that stops SQLite after a number of turns or of seconds of processor time.
 
     Other work of the process between `resume` and the next call also counts.
     """
 
-    def __init__(self, most_turns: int, seconds: float | None) -> None:
+    def __init__(self, most_turns: int, seconds: float) -> None:
         self._turns = most_turns
         self._left = seconds
         self.resume()
@@ -429,11 +467,10 @@ class SqlWatch:
     def __call__(self) -> bool:
         """Count a turn and return whether SQLite must stop."""
         self._turns -= 1
-        if self._left is not None:
-            now = time.process_time()
-            self._left -= now - self._last
-            self._last = now
-        return self._turns < 0 or (self._left is not None and self._left < 0)
+        now = time.process_time()
+        self._left -= now - self._last
+        self._last = now
+        return self._turns < 0 or self._left < 0
 
 
 def _decode(value: bytes) -> str | bytes:
@@ -444,9 +481,9 @@ def _decode(value: bytes) -> str | bytes:
         return value
 
 
-def _explain(wrong: sqlite3.Error, address: Address, span: Span | None) -> Diagnostic:
+def _explain(wrong: sqlite3.Error, address: Address, span: Span | None, own: Mapping[int, tuple[str, str, str]]) -> Diagnostic:
     """Return the diagnostic of a failed statement or connection: PC0161, PC0162, PC0164 or PC0168."""
-    code, what, help = _choose_words(wrong, address)
+    code, what, help = own.get(getattr(wrong, "sqlite_errorcode", 0) & 0xFF) or _choose_words(wrong, address)
     return Diagnostic(code, f"the store `{address.shown}` {what}", span, help)
 
 

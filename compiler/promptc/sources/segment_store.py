@@ -23,6 +23,9 @@ _MOST_LISTED = 20_000
 _MOST_LISTED_BYTES = 4_000_000
 _T = TypeVar("_T")
 _BATCH = 5_000
+_ROW = 1_000
+"""The bytes that a row may take beside its texts, with its places in indexes."""
+
 COLUMNS = ("id", "scope", "ref_id", "content", "metadata", "active", "locale", "version", "priority")
 _SHOWN = "CAST(id AS TEXT), scope, CAST(ref_id AS TEXT), content, CAST(metadata AS TEXT), active, locale, version"
 """The columns in their order, untyped: promptc, not a library, judges the values of a row."""
@@ -138,9 +141,10 @@ class SegmentStore:
 
         The table is created, or migrated to the latest version of its schema, if necessary. Rows that are already correct are not written.
         """
-        with self._database.write() as session:
+        rows = [_render_row(one) for one in segments]
+        with self._database.write(sum(_measure(one.values()) + _ROW for one in rows)) as session:
             migrate(session, self._name, self.address.shown, self._span)
-            return write_segments(session, self._name, tuple(segments), prune=prune)
+            return self._write_rows(session, rows, prune=prune)
 
     def check(self) -> None:
         """Read every page of a SQLite file; a server does this by itself. Raises `DiskError` (PC0161) if the file is damaged."""
@@ -164,6 +168,38 @@ class SegmentStore:
             left = _SCOPE.without(rows)
             rows += self._fetch(session, f"{asked} AND ref_id IN ({names})", {"scope": scope, **given}, left, _SCOPE)
         return rows
+
+    def _write_rows(self, session: Transaction, rows: Sequence[dict[str, Any]], *, prune: bool) -> Changes:
+        """Insert or update rows, by distinct ids; with `prune`, delete every other row. The transaction makes the change atomic."""
+        added: list[dict[str, Any]] = []
+        changed: list[dict[str, Any]] = []
+        for batch in _iter_batches(rows, _BATCH):
+            old = self._load_rows(session, [one["id"] for one in batch])
+            for new in batch:
+                before = old.get(new["id"])
+                if before is None:
+                    added.append(new)
+                elif before != new:
+                    changed.append(new)
+        removed = self._prune(session, {one["id"] for one in rows}) if prune else 0
+        if changed:
+            session.run(_UPDATE.format(self._name), changed)
+        if added:
+            session.run(_INSERT.format(self._name), added)
+        return Changes(len(added), len(changed), len(rows) - len(added) - len(changed), removed)
+
+    def _load_rows(self, session: Transaction, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+        names, given = _name_values(ids)
+        asked = f'SELECT {", ".join(COLUMNS)} FROM "{self._name}" WHERE id IN ({names})'
+        return {row[0]: dict(zip(COLUMNS, row, strict=True)) for row in self._fetch(session, asked, given, _STORED, _STORED)}
+
+    def _prune(self, session: Transaction, kept: set[str]) -> int:
+        found = self._fetch(session, f'SELECT id FROM "{self._name}"', {}, _STORED, _STORED)
+        gone = [one for (one,) in found if one not in kept]
+        for batch in _iter_batches(gone, _BATCH):
+            names, given = _name_values(batch)
+            session.run(f'DELETE FROM "{self._name}" WHERE id IN ({names})', [given])
+        return len(gone)
 
     def _select(self, found: FoundTable) -> str:
         return f'SELECT {_SHOWN}, {"priority" if found.has_priority else "0"} FROM "{self._name}"'
@@ -279,47 +315,9 @@ def _rank(segment: Segment) -> tuple[Any, ...]:
     return segment.scope, segment.ref_id or "", segment.id, *rank_equals(segment)
 
 
-def write_segments(session: Transaction, name: str, segments: Sequence[Segment], *, prune: bool) -> Changes:
-    """Insert the segments into the table, or update those whose ids it has; with `prune`, delete every other row. The ids must be distinct.
-
-    The transaction of the caller makes the change atomic.
-    """
-    added: list[dict[str, Any]] = []
-    changed: list[dict[str, Any]] = []
-    for batch in _iter_batches(segments, _BATCH):
-        old = _read_rows(session, name, [one.id for one in batch])
-        for one in batch:
-            new = _render_row(one)
-            before = old.get(one.id)
-            if before is None:
-                added.append(new)
-            elif before != new:
-                changed.append(new)
-    removed = _prune(session, name, {one.id for one in segments}) if prune else 0
-    if changed:
-        session.run(_UPDATE.format(name), changed)
-    if added:
-        session.run(_INSERT.format(name), added)
-    return Changes(len(added), len(changed), len(segments) - len(added) - len(changed), removed)
-
-
 def _render_row(segment: Segment) -> dict[str, Any]:
     row = {one: getattr(segment, one) for one in COLUMNS}
     return {**row, "metadata": render_canonical_json(segment.metadata)}
-
-
-def _read_rows(session: Transaction, name: str, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-    names, given = _name_values(ids)
-    found = session.iter_rows(f'SELECT {", ".join(COLUMNS)} FROM "{name}" WHERE id IN ({names})', given)
-    return {row[0]: dict(zip(COLUMNS, row, strict=True)) for row in found}
-
-
-def _prune(session: Transaction, name: str, kept: set[str]) -> int:
-    gone = [one for (one,) in session.iter_rows(f'SELECT id FROM "{name}"') if one not in kept]
-    for batch in _iter_batches(gone, _BATCH):
-        names, given = _name_values(batch)
-        session.run(f'DELETE FROM "{name}" WHERE id IN ({names})', [given])
-    return len(gone)
 
 
 def _name_values(values: Sequence[str]) -> tuple[str, dict[str, str]]:

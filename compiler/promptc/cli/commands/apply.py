@@ -24,7 +24,7 @@ from promptc.cli.views.drawing import render_table
 from promptc.diag.findings import Diagnostic, DiskError, UsageError, shorten, show_plural
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
-from promptc.files.atomic import write_file
+from promptc.files.atomic import refuse_links, write_file
 from promptc.files.reading import follow_link
 from promptc.frontend.json import MAX_STATE_BYTES
 from promptc.model.messages import CHAT, FORMATS
@@ -472,11 +472,12 @@ def keep_answers(state: str, answers: Mapping[str, str], wrong: DiskError) -> Di
 
 def _write(state: Path, answers: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
     folder = state.with_name(f"{state.name}.answers")
+    encoded = {name: text.encode("utf-8", "surrogatepass") for name, text in answers.items()}
+    paths = {name: folder / f"{name}.{render_digest(data)[_DIGITS]}.txt" for name, data in encoded.items()}
+    refuse_links(state.parent, (f"{folder.name}/{path.name}" for path in paths.values()))
     folder.mkdir(mode=0o700, exist_ok=True)
-    for name, text in answers.items():
-        data = text.encode("utf-8", "surrogatepass")
-        path = folder / f"{name}.{render_digest(data)[_DIGITS]}.txt"
-        write_file(str(path), data)
+    for name, path in paths.items():
+        write_file(str(path), encoded[name])
         yield name, path
 
 

@@ -15,12 +15,12 @@ from promptc.api import Pack
 from promptc.cli.group import PACK_OR_HERE, Command, choose_pack_here, complete, group, refuse, take
 from promptc.cli.options import MODELS, MOOD, PATCH, VARIANT, make_request
 from promptc.cli.shell import CaseShell
-from promptc.cli.terminal import Reporter, escape_controls, show_json, show_text, write_stdout
+from promptc.cli.terminal import Reporter, clip_cells, escape_controls, show_json, show_text, write_stdout
 from promptc.cli.views.drawing import show_count
 from promptc.diag.findings import FAMILIES, Code, Diagnostic, DiskError, UsageError, load_codes, shorten, show_reason, suggest
 from promptc.diag.frozen import as_plain
 from promptc.diag.typed import Any
-from promptc.files.atomic import write_file
+from promptc.files.atomic import refuse_links, write_file
 from promptc.files.paths import name_shipped, read_pack_file
 from promptc.files.reading import read_file
 from promptc.frontend.yaml import resolve_scalar
@@ -65,6 +65,9 @@ _NAME = "my-pack"
 _STATE = "state"
 _DECLARE = "name a schema in its manifest: `state: {schema: state.schema.json}`"
 _WIDTH = 80
+_NAMED = 48
+"""The most columns of the name of a model or a tokenizer."""
+
 _LEVELS = {"error": "error", "warn": "warning", "note": "note"}
 
 
@@ -155,6 +158,7 @@ def init_command(reporter: Reporter, folder: str, template: str) -> int:
         raise DiskError(
             Diagnostic("PC0727", f"`{target / one}` already exists", help="name another folder; promptc wrote nothing") for one in taken
         )
+    refuse_links(target, (one for one in (*files, *notes) if one not in there))
     for one in (one for one in files if one not in there):
         _make_folder((target / one).parent)
         write_file(str(target / one), files[one])
@@ -361,11 +365,11 @@ def _render_models(models: Sequence[KnownModel]) -> str:
 def _make_row(model: KnownModel) -> tuple[str, ...]:
     price = model.price
     return (
-        escape_controls(model.name),
+        clip_cells(escape_controls(model.name), _NAMED),
         show_count(model.context) if model.context is not None else "set",
         _show_tokens(model.input),
         _show_tokens(model.output),
-        escape_controls(model.tokenizer or "?"),
+        clip_cells(escape_controls(model.tokenizer or "?"), _NAMED),
         f"{price.input:g}/{price.output:g}" if price is not None else "?",
         f"to {price.up_to // 1000}k" if price is not None and price.up_to is not None else "",
     )

@@ -203,6 +203,48 @@ def test_a_refusal_names_the_limit_of_what_was_read(tmp_path, monkeypatch):
     assert "(20 rows)" in found.message and "`ref`" not in found.help
 
 
+_ENDLESS = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c)"
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (f"SELECT count(*) FROM ({_ENDLESS} SELECT n FROM c)", "seconds of the processor, to write"),
+        (f"INSERT INTO other {_ENDLESS} SELECT zeroblob(1000000) FROM c", "a trigger of the file writes far more"),
+        ("INSERT INTO other SELECT zeroblob(20000000)", "16000000 bytes"),
+    ],
+)
+def test_a_trigger_is_bounded_when_segments_are_written(made, said, tmp_path, monkeypatch):
+    monkeypatch.setattr(database, "_SECONDS_WRITTEN", 1 if "seconds" in said else 30)
+    path = tmp_path / "made.db"
+    store = SegmentStore(read_address(f"sqlite:{path}"))
+    store.write([])
+    with closing(sqlite3.connect(path)) as opened:
+        opened.executescript(f"CREATE TABLE other (x); CREATE TRIGGER evil AFTER INSERT ON prompt_segments BEGIN {made}; END")
+    before = path.read_bytes()
+    found = _refuse(lambda: store.write([Segment("a", "core", None, "x", {}, True, None, None, 0)]))
+    assert said in found.message and "nothing was changed" in found.help
+    with closing(sqlite3.connect(path)) as opened:
+        assert opened.execute("SELECT count(*) FROM prompt_segments").fetchall() == [(0,)]
+    assert path.read_bytes() == before
+
+
+def test_a_file_may_grow_by_what_is_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(database, "_ROOM", 100_000)
+    store = SegmentStore(read_address(f"sqlite:{tmp_path / 'made.db'}"))
+    many = [Segment(f"{n:0200}", "s" * 200, "r" * 200, "x" * (n % 7), {"k": "v" * n}, True, None, None, 0) for n in range(900)]
+    assert store.write(many).added == len(many) and store.write([replace(one, content="y") for one in many]).changed == len(many)
+
+
+def test_a_view_without_end_is_not_pruned(tmp_path, monkeypatch):
+    _make_view(tmp_path / "view.db", "'x'", 30)
+    with closing(sqlite3.connect(tmp_path / "view.db")) as opened:
+        opened.executescript("CREATE TABLE promptc_schemas (name, version); INSERT INTO promptc_schemas VALUES ('prompt_segments', 2)")
+    monkeypatch.setattr(segment_store, "_STORED", replace(segment_store._STORED, rows=20))
+    store = SegmentStore(read_address(f"sqlite:{tmp_path / 'view.db'}"))
+    assert "(20 rows)" in _refuse(lambda: store.write([], prune=True)).message
+
+
 _LONG_STEPS = ["randomblob(3000000 + n % 9)", "hex(zeroblob(n % 9 + 900000))", "replace(hex(zeroblob(900000)), '00', n % 9)"]
 
 
