@@ -36,7 +36,7 @@ def _spoil(drawn: Drawn, rng: Random) -> Drawn:
             section["overflow"] = [*section["overflow"], *(one for one in steps if "drop" not in one or not is_guarded(section))]
         message = section.get("items", {}).get("message")
         if message is not None and rng.random() < 0.5:
-            message |= {"parts": ["text"], "media": {"model": "gpt-5.6"}}
+            message |= {"parts": ["text"], "media": rng.choice(({"model": "gpt-5.6"}, {"tokens": "part.pages * state.depth"}))}
         if "role" not in section and rng.random() < 0.3:
             section["role"] = rng.choice(("system", "user"))
     if manifest.get("truncate") and rng.random() < 0.5:

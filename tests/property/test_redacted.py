@@ -81,7 +81,7 @@ def test_a_smaller_budget_names_nothing_otherwise(packs, state, budget):
 )
 def test_a_text_of_patterns_comes_back(text, patterns):
     rules = tuple(Redaction(f"L{at}", pattern=one) for at, one in enumerate(patterns))
-    redactions = Redactions(rules, text, lambda steps: None)
+    redactions = Redactions((rules,), text, lambda steps: None)
     redacted = redactions.redact(text, rules)
     assert restore(redacted, redactions.originals, is_json=False) == text
     assert json.loads(restore(json.dumps(redacted), redactions.originals, is_json=True)) == text

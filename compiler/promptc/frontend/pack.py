@@ -231,12 +231,13 @@ def _check_counter(document: JsonDocument, counting: Counting) -> Diagnostic | N
     return Diagnostic("PC0188", message, document.span("/counter/name"), help)
 
 
-def _load_rules(manifest: Node, compiler: TextCompiler) -> tuple[Redaction, ...]:
-    """Return the rules of every `redact`, including those of cases not chosen. Invalid patterns are added to the compiler's findings."""
-    found: dict[Redaction, None] = {}
+def _load_rules(manifest: Node, compiler: TextCompiler) -> tuple[tuple[Redaction, ...], ...]:
+    """Return the rules of each section, including those of cases not chosen. Invalid patterns are added to the compiler's findings."""
+    declared = read_rules(manifest)
+    found = {declared: None} if declared else {}
     for holder, key, node in iter_keys(manifest):
         if key == "redact" and isinstance(node.value, tuple):
-            found |= dict.fromkeys(read_rules(holder))
+            found[tuple(dict.fromkeys((*declared, *read_rules(holder))))] = None
             for one in node.value:
                 pattern = one.get("pattern")
                 if pattern is not None:

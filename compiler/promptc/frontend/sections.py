@@ -17,7 +17,7 @@ from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
 from promptc.frontend.texts import TextCompiler
 from promptc.model.budget import TotalBudget
-from promptc.model.media import MEDIA_KINDS, MediaForm, MediaTable, make_rule
+from promptc.model.media import MediaForm, MediaTable, make_rule
 from promptc.model.section import (
     DEFAULT,
     DEFERRED,
@@ -204,7 +204,7 @@ def _iter_items(items: Items) -> Iterator[Expression | Template]:
         items.message.role if items.message else None,
         items.message.content if items.message else None,
         items.message.name if items.message else None,
-        items.message.media.tokens if items.message and items.message.media else None,
+        items.message.media.tokens if items.message and items.message.media and items.message.passes_media else None,
         items.trim_each.marker if items.trim_each else None,
         items.fence.open if items.fence else None,
         items.fence.close if items.fence else None,
@@ -283,7 +283,7 @@ def _load_message(node: Node | None, compiler: TextCompiler) -> MessageForm | No
         written=written,
         name=compiler.find_expression(node.get("name")),
     )
-    if media is None and not set(MEDIA_KINDS).intersection(message.passing):
+    if media is None and not message.passes_media:
         return message
     return replace(message, media=_load_media(media, message.span, compiler))
 

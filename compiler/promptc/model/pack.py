@@ -354,8 +354,8 @@ class PackModel:
     `read_manifest` returns the manifest, and `list_operations` the operations.
 
     `given` are the names for which a render needs a value besides the state. `conditions` are those of the operations that have one.
-    `visible` is the condition that an item must meet to be read by any section (None: all are). `redact` are the rules of the pack and of
-    all its sections, in the order in which they are written.
+    `visible` is the condition that an item must meet to be read by any section (None: all are). `redact` are the rules
+    by which a section redacts, for each section of any variation, without repeats.
 
     `load_offers` returns which tools are named, and which are not. `list_named` returns the definitions that the texts compiled so far
     name. `models` are the models for which `check` proves the pack, each with its place. `load_models` returns the models that a budget may
@@ -391,7 +391,7 @@ class PackModel:
     limits: Limits = LIMITS
     visible: Expression | None = None
     models: tuple[tuple[str, Span], ...] = ()
-    redact: tuple[Redaction, ...] = ()
+    redact: tuple[tuple[Redaction, ...], ...] = ()
     list_named: Callable[[], frozenset[str]] = frozenset
     load_models: Callable[[], ModelTable] = ModelTable
     chat: ChatTemplate | None = None

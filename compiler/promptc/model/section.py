@@ -192,6 +192,11 @@ class MessageForm:
         kinds = tuple(dict.fromkeys(read_part_kind(kind) for kind in self.parts))
         return kinds if len(HALVES.intersection(kinds)) != 1 else tuple(kind for kind in kinds if kind not in HALVES)
 
+    @property
+    def passes_media(self) -> bool:
+        """True if a picture, a document or a sound passes. If none does, `media` is never evaluated."""
+        return not set(MEDIA_KINDS).isdisjoint(self.passing)
+
 
 @frozen(eq=False)
 class Tool:

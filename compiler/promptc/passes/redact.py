@@ -7,7 +7,6 @@ originals back. The finders of the built-in kinds are linear in the text: their 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from promptc.diag.typed import Any
@@ -22,8 +21,11 @@ Place = tuple[int, int]
 Sealed = Mapping[str, tuple[str, ...]]
 """What is left unchanged in a mapping: the texts under these keys, or those that the keys after them lead to."""
 
-_QUOTED = "QUOTED"
-"""The label of a text that already reads like a placeholder before anything is redacted."""
+Found = Mapping[Redaction, tuple[Place, ...]]
+"""Where a text has what each rule finds. Empty for a text that is left unchanged."""
+
+_QUOTED = Redaction("QUOTED")
+"""The rule of a text that already reads like a placeholder before anything is redacted."""
 
 _PLACEHOLDER = compile_later(r"\[[A-Z][A-Z0-9_]{0,31}_[0-9]{1,9}\]")
 _EMAIL = compile_later(r"(?<![\w.+%'-])([\w.+%'-]++)@([\w-]++(?:\.[\w-]++)++)")
@@ -93,19 +95,42 @@ class Redactions:
     each search.
     """
 
-    def __init__(self, rules: Collection[Redaction], state: Any, pay: Callable[[int], None]) -> None:
+    def __init__(self, sets: Collection[tuple[Redaction, ...]], state: Any, pay: Callable[[int], None]) -> None:
+        """Give everything found in the state its number. `sets` are the rules of each section, of all the sections that a pack may have."""
         self._pay = pay
         self._finders: dict[str, PatternFinder] = {}
         self._placeholders: dict[tuple[str, str], str] = {}
         self._counts: dict[str, int] = {}
         self._views: dict[tuple[tuple[Redaction, ...], int], tuple[Any, Any]] = {}
-        self._labels = frozenset((*(rule.label for rule in rules), _QUOTED))
+        self._labels = frozenset((*(rule.label for rules in sets for rule in rules), _QUOTED.label))
         self.originals: dict[str, str] = {}
-        self._number(state, tuple(rules))
+        if len(sets) == 1:
+            self.redact_value(state, *sets)  # numbers, and makes the views that are shown
+        else:
+            self._number(state, sets)
 
-    def _number(self, value: Any, rules: tuple[Redaction, ...]) -> None:
-        """Give everything found in the state its number. The views made here are also those shown if a pack has no other rules."""
-        self.redact_value(value, rules)
+    def _number(self, state: Any, sets: Collection[tuple[Redaction, ...]]) -> None:
+        """Give a number to what any of the sets replaces: the rules of one section do not hide what those of another find."""
+        rules = tuple(dict.fromkeys(rule for one in sets for rule in one))
+        for text in self._iter_texts(state):
+            found = self._search(text, rules)
+            for start, end, label in sorted({place for one in sets for place in _choose(found, one)}):
+                self._replace(label, text[start:end])
+
+    def _iter_texts(self, value: Any, sealed: Sealed | None = None) -> Iterator[str]:
+        """Yield the texts of a value that are redacted, in the order in which they get their numbers."""
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict):
+            kept = _list_sealed(value, self._pay) if sealed is None else sealed
+            for key, one in value.items():
+                rest = kept.get(key)
+                if rest is None or rest:
+                    yield from self._iter_texts(one, {rest[0]: rest[1:]} if rest else None)
+                yield key
+        elif isinstance(value, list | tuple):
+            for one in value:
+                yield from self._iter_texts(one)
 
     def redact_value(self, value: Any, rules: tuple[Redaction, ...]) -> Any:
         """Return the value with every text in it redacted, including keys of mappings; the same object if nothing is redacted.
@@ -149,21 +174,18 @@ class Redactions:
         If occurrences overlap, the one that begins first wins, then the longest, then that of the first rule. Text that already reads like
         a placeholder is redacted too: nobody can write one and have it restored.
         """
-        if is_data_url(text) and holds_base64(text, self._pay):
-            return text
-        self._pay(len(rules) * (len(text) >> 3) + 1)
-        places = sorted((start, -end, rank) for rank, rule in enumerate(rules) for start, end in self._find(rule, text))
-        places += [(met.start(), -met.end(), -1) for met in self._iter_quoted(text)]
-        if not places:
-            return text
         parts: list[str] = []
         at = 0
-        for start, minus_end, rank in sorted(places):
-            if start >= at:
-                value = text[start:-minus_end]
-                parts += (text[at:start], self._replace(rules[rank].label if rank >= 0 else _QUOTED, value))
-                at = -minus_end
-        return "".join((*parts, text[at:]))
+        for start, end, label in _choose(self._search(text, rules), rules):
+            parts += (text[at:start], self._replace(label, text[start:end]))
+            at = end
+        return "".join((*parts, text[at:])) if parts else text
+
+    def _search(self, text: str, rules: tuple[Redaction, ...]) -> Found:
+        if is_data_url(text) and holds_base64(text, self._pay):
+            return {}
+        self._pay(len(rules) * (len(text) >> 3) + 1)
+        return {_QUOTED: tuple(self._iter_quoted(text)), **{rule: tuple(self._find(rule, text)) for rule in rules}}
 
     def _find(self, rule: Redaction, text: str) -> Iterable[Place]:
         if not rule.pattern:
@@ -173,9 +195,9 @@ class Redactions:
             finder = self._finders[rule.pattern] = PatternFinder(rule.pattern)
         return finder.list_occurrences(text, lambda read: self._pay(read >> 1))
 
-    def _iter_quoted(self, text: str) -> Iterator[re.Match[str]]:
+    def _iter_quoted(self, text: str) -> Iterator[Place]:
         if "[" in text:
-            yield from (met for met in _PLACEHOLDER.finditer(text) if met[0][1:].rpartition("_")[0] in self._labels)
+            yield from (met.span() for met in _PLACEHOLDER.finditer(text) if met[0][1:].rpartition("_")[0] in self._labels)
 
     def _replace(self, label: str, value: str) -> str:
         made = self._placeholders.get((label, value))
@@ -184,6 +206,16 @@ class Redactions:
             made = self._placeholders[label, value] = f"[{label}_{self._counts[label]}]"
             self.originals[made] = value
         return made
+
+
+def _choose(found: Found, rules: tuple[Redaction, ...]) -> Iterator[tuple[int, int, str]]:
+    """Yield start, end and label of what these rules replace of what is found, in order."""
+    ranked = enumerate((_QUOTED, *rules)) if found else ()
+    at = 0
+    for start, minus_end, _, label in sorted((start, -end, rank, rule.label) for rank, rule in ranked for start, end in found[rule]):
+        if start >= at:
+            yield start, -minus_end, label
+            at = -minus_end
 
 
 def _list_sealed(value: Mapping[str, Any], pay: Callable[[int], None]) -> Sealed:

@@ -2,6 +2,7 @@
 
 import pytest
 
+import promptc
 from tests.unit.check.lint import excerpts, lint
 
 
@@ -15,24 +16,33 @@ def _trims(folder, section, more=""):
     [
         (
             "text: '{{ state.x }}', budget: {chars: 800}, overflow: [{trim: {to: {chars: 900}}}, {trim: {}}]",
-            "`to` of `a.overflow[0]`, 900 characters, has no effect: `a` is capped at 800",
+            "`to` of `a.overflow[0]`, 900 characters, is more than the section may hold: `a` is capped at 800",
         ),
         (
             "text: '{{ state.x }}', budget: {chars: 1}, overflow: [{trim: {floor: {chars: 2}}}, {drop: {}}]",
-            "`floor` of `a.overflow[0]`, 2 characters, has no effect: `a` is capped at 1",
+            "`floor` of `a.overflow[0]`, 2 characters, is more than the section may hold: `a` is capped at 1",
         ),
         (
             "items: {from: state.x, limit: 9, text: '{{ item }}'}, budget: 80, overflow: [{trim: {to: '9%'}}, {evict: {}}]",
-            "`to` of `a.overflow[0]`, 90 tokens, has no effect: `a` is capped at 80",
+            "`to` of `a.overflow[0]`, 90 tokens, is more than the section may hold: `a` is capped at 80",
         ),
         (
             "text: '{{ state.x }}', budget: {min: 10, max: 80, grow: 1}, overflow: [{trim: {floor: 81}}, {drop: {}}]",
-            "`floor` of `a.overflow[0]`, 81 tokens, has no effect: `a` is capped at 80",
+            "`floor` of `a.overflow[0]`, 81 tokens, is more than the section may hold: `a` is capped at 80",
         ),
     ],
 )
 def test_a_trim_to_more_than_the_cap(tmp_path, section, says):
     assert _trims(tmp_path, section) == [says]
+
+
+def test_such_a_trim_is_not_said_to_have_no_effect(tmp_path):
+    """A cut ends where a sentence does, so what it leaves may be far less than its size."""
+    text = "Short one. And then " + "a very long sentence follows here with a lot of words, " * 4
+    section = "sections: [{id: a, text: '{{ state.x }}', budget: 12, overflow: [{trim: {to: 20}}, {drop: {}}]}]\n"
+    (message,) = [one.message for one in lint(tmp_path, section, budget="1000") if one.code == "PC0672"]
+    assert "no effect" not in message
+    assert promptc.load(tmp_path).render({"x": text}).text == "Short one.\n"
 
 
 @pytest.mark.parametrize(
@@ -84,7 +94,8 @@ def test_a_cap_that_one_case_raises_may_hold(tmp_path):
     text = "text: '{{ state.x }}', budget: 80, overflow: [{trim: {to: 90}}, {trim: {}}]"
     case = "variants: {size: {select: state.size, default: small, cases: {small: {}, large: {sections: {a: {budget: %d}}}}}}\n"
     assert _trims(tmp_path, text, case % 95) == []
-    assert _trims(tmp_path, text, case % 85) == ["`to` of `a.overflow[0]`, 90 tokens, has no effect: `a` is capped at 80"]
+    told = "`to` of `a.overflow[0]`, 90 tokens, is more than the section may hold: `a` is capped at 80"
+    assert _trims(tmp_path, text, case % 85) == [told]
 
 
 def test_the_place_is_the_step(tmp_path):

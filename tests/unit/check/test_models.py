@@ -107,6 +107,8 @@ def test_a_pack_of_an_unknown_model_is_judged_in_all_else(tmp_path):
         ("models: [gpt-4o]\npatches: {own: {budget: {model: qwen3, context: 8192}}}", []),
         ("models: [gpt-4o]\noutput: {models: {openai: gpt-4o, anthropic: claude-opus-5}}", ["claude-opus-5}}"]),
         ("models: [gpt-4.1]", ["gpt-4o, reserve: 4000}"]),
+        ("models: [gpt-4o]\noutput: {models: {openai: gpt-4o}}\npatches: {bare: {output: {models: null}}}", []),
+        ("models: [gpt-4o]\npatches: {bare: {output: {models: {openai: null}}, budget: {model: null, context: 9000}}}", []),
         (
             "models: [gpt-4o]\nvariants: {size: {select: state.size, cases: {big: {budget: {model: gpt-4.1}}, calm: {}}}}",
             ["gpt-4.1}}, calm: {}}}}"],

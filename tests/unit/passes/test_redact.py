@@ -42,19 +42,32 @@ def test_what_a_kind_finds(kind, text, found):
 
 
 def _redact(value, rules=EMAIL):
-    return Redactions(rules, value, lambda steps: None).redact_value(value, rules)
+    return Redactions((rules,), value, lambda steps: None).redact_value(value, rules)
 
 
 # contract 10.21
 def test_numbers_are_those_of_the_state():
-    redactions = Redactions(EMAIL, {"a": "x@y.de", "b": ["z@y.de", "x@y.de"]}, lambda steps: None)
+    redactions = Redactions((EMAIL,), {"a": "x@y.de", "b": ["z@y.de", "x@y.de"]}, lambda steps: None)
     assert redactions.redact("z@y.de, new@y.de, x@y.de", EMAIL) == "[EMAIL_2], [EMAIL_3], [EMAIL_1]"
+
+
+# contract 10.21
+@pytest.mark.parametrize("after", ["", "walk on"])
+def test_a_rule_of_another_section_does_not_hide_what_is_numbered(after, tmp_path):
+    """A number depends only on what comes before it in the state: neither on `after`, nor on the order of keys in the manifest."""
+    head = "promptc: 1\nname: n\nversion: 1.0.0\ntokenizer: chars/4\nbudget: 100\nsections:\n"
+    words = '  - {id: words, text: "{{ state.texts | join }}", redact: [{pattern: "w[a-z]+", as: word}]}\n'
+    pairs = '  - {id: pairs, text: "{{ state.texts | join }}", redact: [{pattern: "wolf gate", as: pair}]}\n'
+    for place, sections in enumerate((words + pairs, pairs + words)):
+        (tmp_path / f"{place}.yaml").write_text(head + sections, encoding="utf-8")
+        prompt = promptc.load(tmp_path / f"{place}.yaml").render({"texts": ["wolf gate, wolf, ", after]})
+        assert "[WORD_1] gate, [WORD_1]" in prompt.text and "[PAIR_1], wolf" in prompt.text
 
 
 def test_a_pattern_with_many_states_is_paid_for_and_has_no_other_limit():
     text = "".join(random.Random(1).choices("ab", k=20_000))
     rules, paid = (Redaction("X", pattern="(a|b)*a(a|b){60}c"),), list[int]()
-    assert Redactions(rules, text, paid.append).redact_value(text, rules) == text
+    assert Redactions((rules,), text, paid.append).redact_value(text, rules) == text
     assert sum(paid) > 1_000_000
 
 
@@ -67,7 +80,7 @@ def test_matches_that_overlap():
 # contract 10.22
 def test_nobody_can_write_a_placeholder():
     state = ["ada@x.org", "print [EMAIL_1] and [OTHER_1]"]
-    redactions = Redactions(EMAIL, state, lambda steps: None)
+    redactions = Redactions((EMAIL,), state, lambda steps: None)
     assert redactions.redact_value(state, EMAIL) == ["[EMAIL_1]", "print [QUOTED_1] and [OTHER_1]"]
     assert restore("[QUOTED_1] is [EMAIL_1], not [EMAIL_9]", redactions.originals, is_json=False) == "[EMAIL_1] is ada@x.org, not [EMAIL_9]"
 

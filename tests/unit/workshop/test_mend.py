@@ -220,3 +220,10 @@ def test_a_place_in_another_file_is_none_of_the_manifest(tmp_path):
     (found,) = [one for one in check(Pack.load(tmp_path)) if one.removable is not None]
     other = type(found)(found.code, found.message, found.span, "", "warn", Span("other.yaml", found.span.line, found.span.column))
     assert count_fixable(str(tmp_path), [found]) == 1 and not count_fixable(str(tmp_path), [other])
+
+
+def test_media_that_no_part_passes_goes_with_what_it_reads(tmp_path):
+    message = "{role: item.role, content: item.content, media: {tokens: part.pages}}"
+    body = f"sections: [{{id: log, items: {{from: state.log, message: {message}}}}}]\noutput: {{format: messages}}\n"
+    fixed = fix(write(tmp_path, HEAD.replace("state: {schema: state.schema.json}\n", "") + body))
+    assert (fixed.refused, [one.code for one in fixed.mended]) == (None, ["PC0695"])

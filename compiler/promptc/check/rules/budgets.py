@@ -606,13 +606,15 @@ def _iter_unlisted(pack: PackModel) -> Iterator[Diagnostic]:
 def _iter_named(node: Node, key: str = "") -> Iterator[tuple[str, Span]]:
     """Yield every model that is named outside the list, with its place; `node` is the value of `key`.
 
-    A model with a `context` next to it is left out: it needs no table and may be in none.
+    A model with a `context` next to it is left out: it needs no table and may be in none. A variation may remove a model with `null`.
     """
     for name, inner in node.value.items() if isinstance(node.value, dict) else ():
+        if inner.value is None:
+            continue
         if key in ("budget", "media") and name == "model" and node.get("context") is None:
             yield str(inner.value), inner.span
         elif key == "output" and name == "models":
-            yield from ((str(one.value), one.span) for one in inner.value.values())
+            yield from ((str(one.value), one.span) for one in inner.value.values() if one.value is not None)
         else:
             yield from _iter_named(inner, name)
     for inner in node.value if isinstance(node.value, tuple) else ():

@@ -527,7 +527,7 @@ def check_media(pack: PackModel, configuration: Configuration) -> Iterator[Diagn
         if message is None or message.media is None:
             continue
         media = message.media
-        if set(MEDIA_KINDS).isdisjoint(message.passing):
+        if not message.passes_media:
             what = f"`media` of `{section.id}` counts nothing: `parts` lets no {MEDIA_KINDS[0]}, {' or '.join(MEDIA_KINDS[1:])} pass"
             help = "name the kinds in `parts`: `parts: [text, image]`, or remove `media`"
             removable = media.span if configuration.facts.covers(section.id) else None

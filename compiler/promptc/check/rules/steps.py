@@ -112,7 +112,7 @@ def _judge_trim(section: Section, step: Trim, plan: Plan) -> Diagnostic | None:
     whose = f"`{section.id}` is capped at {most}" if cap is not None else f"the budget is {most}"
     if least > most and cap is not None:
         advice = f"lower it to {most} or less, or raise the budget of `{section.id}`"
-        return Diagnostic("PC0672", f"{cut} has no effect: {whose}", step.span, advice, "warn")
+        return Diagnostic("PC0672", f"{cut} is more than the section may hold: {whose}", step.span, advice, "warn")
     if least == most > 1 and noun == "token" and plan.output.format == "text":
         message = f"{cut} leaves no room for the line end after the text, which may take a token: {whose}"
         return Diagnostic("PC0672", message, step.span, f"write `{key}: {most - 1}`", "warn")
