@@ -28,9 +28,13 @@ from promptc.passes.fit.result import Part
 from promptc.passes.payload.bodies import ContentBlock, read_messages
 from promptc.pipeline import Outcome, Prompt
 from promptc.template.compile import Expression
+from promptc.text.characters import compile_later
 from promptc.text.counters.counter import Meter
 from promptc.text.diff import count_shared
 from promptc.text.json import join_pointer, read_at, render_canonical_json, split_pointer
+
+_NUMBER = compile_later(r"/[0-9]+(?=/|\Z)")
+"""The place of an element, in a JSON pointer."""
 
 Kind = Literal["changed", "came", "went", "moved", "shortened"]
 
@@ -370,8 +374,8 @@ class Break:
 
     @property
     def cause(self) -> tuple[str, str, str, str]:
-        """The key under which the breaks of a session are counted. It leaves out the item, which differs from turn to turn."""
-        return self.section, self.what, self.why, self.tier
+        """The key under which the breaks of a session are counted. It has no item and no number of one: these differ from turn to turn."""
+        return self.section, self.what, _NUMBER.sub("/*", self.why) if self.item else self.why, self.tier
 
     def describe(self) -> str:
         """Return a short description: what happened to which section or item, and why."""
