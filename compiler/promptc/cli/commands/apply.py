@@ -523,7 +523,7 @@ def _tell_archived(archived: Archived) -> str:
     if archived.appended:
         return f"what was appended to {archived.pointer}"
     if archived.replaced:
-        return f"what was at {archived.pointer}" if archived.elements else f"that nothing was at {archived.pointer}"
+        return f"what was at {archived.pointer}" if archived.elements else f"the note that nothing was at {archived.pointer}"
     return show_plural(len(archived.elements), "element")
 
 
