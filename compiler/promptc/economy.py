@@ -72,7 +72,7 @@ class RequestRun:
 class ReadRequest:
     """A compiled request in the order its provider reads it, the render it was compiled from, and the rules of the provider's cache.
 
-    `least` is the fewest tokens that the provider caches.
+    `least` is the fewest tokens that the provider caches. `model` is the model that the request names, or None.
     """
 
     runs: tuple[RequestRun, ...]
@@ -80,6 +80,7 @@ class ReadRequest:
     outcome: Outcome
     caching: Caching
     least: int
+    model: str | None = None
 
     @property
     def tokens(self) -> int:
@@ -139,16 +140,16 @@ def read_request(outcome: Outcome) -> ReadRequest:
     provider, made = outcome.fitted.strained.selection.bound.provider, _RunMaker(outcome)
     system: Sequence[ContentBlock] = ()
     if provider is None or provider.name == CHAT:
-        caching, least, messages = ANY, 0, read_messages(layout, emitted)
+        caching, least, model, messages = ANY, 0, None, read_messages(layout, emitted)
     else:
         asked = Prompt(outcome).build_payload(provider.name).request
-        caching, system, messages = provider.choose_caching(asked.model), asked.system, asked.messages
-        least = provider.breakpoints.choose_minimum(asked.model) if caching.by == "marks" else caching.least
+        caching, model, system, messages = provider.choose_caching(asked.model), asked.model, asked.system, asked.messages
+        least = provider.breakpoints.choose_minimum(model) if caching.by == "marks" else caching.least
     blocks = [("system", system), *((one.role, one.blocks) for one in messages)]
     runs = [*_iter_offered(outcome), *(run for role, own in blocks for run in made.iter_message(role, own))]
     if runs:  # the provider's overhead of any prompt comes first
         runs[0] = replace(runs[0], lead=runs[0].lead + layout.costs.prompt * meter.counter.unit)
-    return ReadRequest(tuple(runs), meter, outcome, caching, least)
+    return ReadRequest(tuple(runs), meter, outcome, caching, least, model)
 
 
 def iter_carried(outcome: Outcome, pointers: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -332,7 +332,7 @@ def _describe(pack: Pack, session: _Session, requests: Sequence[ReadRequest], ga
     return SessionView(
         pack=f"{pack.name} {pack.model.version}",
         format=provider.title if provider is not None else layout.format,
-        model=asked.model if provider is not None else None,
+        model=requests[0].model,
         as_of=provider.as_of if provider is not None else "",
         gap=gap,
         reuse=_measure_reuse(turns),
