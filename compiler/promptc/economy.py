@@ -28,9 +28,13 @@ from promptc.passes.fit.result import Part
 from promptc.passes.payload.bodies import ContentBlock, read_messages
 from promptc.pipeline import Outcome, Prompt
 from promptc.template.compile import Expression
+from promptc.text.characters import compile_later
 from promptc.text.counters.counter import Meter
 from promptc.text.diff import count_shared
 from promptc.text.json import join_pointer, read_at, render_canonical_json, split_pointer
+
+_NUMBER = compile_later(r"/[0-9]+(?=/|\Z)")
+"""The place of an element, in a JSON pointer."""
 
 Kind = Literal["changed", "came", "went", "moved", "shortened"]
 
@@ -68,7 +72,7 @@ class RequestRun:
 class ReadRequest:
     """A compiled request in the order its provider reads it, the render it was compiled from, and the rules of the provider's cache.
 
-    `least` is the fewest tokens that the provider caches.
+    `least` is the fewest tokens that the provider caches. `model` is the model that the request names, or None.
     """
 
     runs: tuple[RequestRun, ...]
@@ -76,6 +80,7 @@ class ReadRequest:
     outcome: Outcome
     caching: Caching
     least: int
+    model: str | None = None
 
     @property
     def tokens(self) -> int:
@@ -135,16 +140,16 @@ def read_request(outcome: Outcome) -> ReadRequest:
     provider, made = outcome.fitted.strained.selection.bound.provider, _RunMaker(outcome)
     system: Sequence[ContentBlock] = ()
     if provider is None or provider.name == CHAT:
-        caching, least, messages = ANY, 0, read_messages(layout, emitted)
+        caching, least, model, messages = ANY, 0, None, read_messages(layout, emitted)
     else:
         asked = Prompt(outcome).build_payload(provider.name).request
-        caching, system, messages = provider.choose_caching(asked.model), asked.system, asked.messages
-        least = provider.breakpoints.choose_minimum(asked.model) if caching.by == "marks" else caching.least
+        caching, model, system, messages = provider.choose_caching(asked.model), asked.model, asked.system, asked.messages
+        least = provider.breakpoints.choose_minimum(model) if caching.by == "marks" else caching.least
     blocks = [("system", system), *((one.role, one.blocks) for one in messages)]
     runs = [*_iter_offered(outcome), *(run for role, own in blocks for run in made.iter_message(role, own))]
     if runs:  # the provider's overhead of any prompt comes first
         runs[0] = replace(runs[0], lead=runs[0].lead + layout.costs.prompt * meter.counter.unit)
-    return ReadRequest(tuple(runs), meter, outcome, caching, least)
+    return ReadRequest(tuple(runs), meter, outcome, caching, least, model)
 
 
 def iter_carried(outcome: Outcome, pointers: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -370,8 +375,8 @@ class Break:
 
     @property
     def cause(self) -> tuple[str, str, str, str]:
-        """The key under which the breaks of a session are counted. It leaves out the item, which differs from turn to turn."""
-        return self.section, self.what, self.why, self.tier
+        """The key under which the breaks of a session are counted. It has no item and no number of one: these differ from turn to turn."""
+        return self.section, self.what, _NUMBER.sub("/*", self.why) if self.item else self.why, self.tier
 
     def describe(self) -> str:
         """Return a short description: what happened to which section or item, and why."""

@@ -517,3 +517,48 @@ def test_processes_at_one_state_lose_no_update(here):
     assert _state()["turns"] == 10
     archived = [json.loads(line)["n"] for file in _archives() for line in file.read_text().splitlines()[1:]]
     assert sorted(archived + _numbers()) == [*range(10), *range(100, 106)]
+
+
+_HIDING = """promptc: 1
+name: inn
+version: 1.0.0
+tokenizer: chars/4
+budget: 500
+redact: [email]
+sections: [{id: talk, items: {from: state.talk, text: "{{ item }}"}}]
+operations:
+  fold:
+    title: Fold the talk
+    asks:
+      recap: {pack: recap.yaml, else: {text: none}}
+      title: {pack: title.yaml, else: {text: none}}
+    edits:
+      - {set: /recap, to: answers.recap}
+      - {set: /title, to: answers.title}
+      - {keep: /talk, last: 1}
+"""
+_QUESTION = """promptc: 1
+name: NAME
+version: 1.0.0
+tokenizer: chars/4
+budget: 500
+redact: [email]
+sections: [{id: talk, role: user, items: {from: state.talk, text: "{{ item }}"}}, {id: recap, text: "{{ answers.recap }}"}]
+"""
+
+
+# contract 10.24
+def test_an_answer_gets_back_what_its_question_hid(tmp_path, monkeypatch, run):
+    monkeypatch.chdir(tmp_path)
+    Path("pack.yaml").write_text(_HIDING)
+    Path("recap.yaml").write_text(_QUESTION.replace("NAME", "recap").replace(', {id: recap, text: "{{ answers.recap }}"}', ""))
+    Path("title.yaml").write_text(_QUESTION.replace("NAME", "title"))
+    talk = ["Write to ada@example.com.", "Or to bo@example.com.", "I am [EMAIL_1]."]
+    Path("state.json").write_text(json.dumps({"talk": talk}))
+    Path("recap.md").write_text("[EMAIL_2] wrote, and [QUOTED_1]. [EMAIL_9] did not.")
+    Path("title.md").write_text("[EMAIL_1]")
+    asked = json.loads(run("apply", ".", "fold", "state.json").out)
+    assert "ada@" not in json.dumps(asked) and "[EMAIL_1]" in json.dumps(asked)
+    assert run("apply", ".", "fold", "state.json", "--answer", "recap=recap.md", "--answer", "title=title.md").code == 0
+    kept = _state()
+    assert kept["recap"] == "bo@example.com wrote, and [EMAIL_1]. [EMAIL_9] did not." and kept["title"] == "ada@example.com"

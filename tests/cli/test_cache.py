@@ -201,3 +201,15 @@ def test_a_try_may_mend_a_session_that_does_not_fit(run, talk):
 def test_gates_hold_for_what_is_tried(run, talk):
     asked = ("cache", "base", "--session", "base/session.jsonl", "--no-trials", "--max-flaps", "5")
     assert run(*asked).code == 1 and run(*asked, "--try", "sections.notes.items.limit=1").code == 0
+
+
+def test_a_key_of_each_element_is_one_cause(run, tmp_path):
+    (tmp_path / "pack.yaml").write_text(
+        "promptc: 1\nname: talk\nversion: 1.0.0\ntokenizer: chars/4\nbudget: 4000\n"
+        "sections: [{id: talk, items: {from: state.talk, text: '{{ item.text }}'}}]\n"
+    )
+    talk = [{"text": f"The {turn}th line of many."} for turn in range(12)]
+    turns = [json.dumps({"talk": [*talk[:turn], {"text": f"Asks {turn}."}]}) for turn in range(1, 12)]
+    (tmp_path / "s.jsonl").write_text("\n".join(turns))
+    done = run("cache", str(tmp_path), "--session", str(tmp_path / "s.jsonl"), "--no-trials")
+    assert "  10 turns: talk changed, state key /talk/*/text, first 1 in turn 2\n" in done.out

@@ -446,3 +446,35 @@ def test_a_render_tries_no_other_order(run, tmp_path, monkeypatch):
     assert run("explain", *given, "--why", "clips/bridge").code == 0
     assert not tried
     assert run("explain", *given).code == 0 and tried
+
+
+_MANY = """promptc: 1
+name: talk
+version: 1.0.0
+tokenizer: chars/4
+budget: 4000
+sections:
+  - {id: rules, text: Be brief.}
+  - id: talk
+    items: {from: state.talk, window: {last: 3}, message: {role: item.role, content: item.content, parts: [text, tool_use, tool_result]}}
+  - {id: input, role: user, text: Go on.}
+output: {format: messages}
+"""
+
+
+def test_a_section_of_several_messages_is_explained(tmp_path, run):
+    use = {"type": "tool_use", "id": "u", "name": "look", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": "u", "content": "x" * 900}
+    talk = [("assistant", [use]), ("user", [result]), ("assistant", "Done."), ("user", "Thanks.")]
+    (tmp_path / "pack.yaml").write_text(_MANY)
+    (tmp_path / "state.json").write_text(json.dumps({"talk": [{"role": role, "content": content} for role, content in talk]}))
+    asked = ("explain", str(tmp_path), str(tmp_path / "state.json"))
+    assert "messages 1 to 2\n" in run(*asked, "--why", "talk").out
+    assert "    the tool use or the results it belongs to are not selected: `1`\n" in run(*asked, "--stages", "talk").out
+    whole = run(*asked, "--why", "talk/1", "--try", "sections.talk.items.window.last=4").out
+    assert re.search(r"\.\.\. \d+\s+characters\s+more", whole) and "x" * 500 not in re.sub(r"\s", "", whole)
+
+
+def test_an_option_without_its_value_says_what_it_takes(run):
+    done = run("explain", ".", STATE, "--stages")
+    assert done.code == 2 and "`--stages` needs a value: `--stages SECTION`" in done.err and "`promptc explain --help`" in done.err

@@ -88,7 +88,7 @@ def test_what_was_not_there_is_taken_away_again(here, run):
     for _ in range(2):
         done = run("apply", ".", "open", "state.json")
         assert (
-            "that nothing was at /at/last in" in done.err
+            "the note that nothing was at /at/last in" in done.err
             and "what was appended to /seen/log in" in done.err
             and "archived\n" not in done.err
         )

@@ -262,6 +262,14 @@ class _Helping(click.Command):
 class Command(_Helping):
     """A command that `JUDGE` may refuse and `--watch` repeats, and whose help describes its arguments."""
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the words of the command. An option without its value knows then which command it is of."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.BadOptionUsage as error:
+            error.ctx = error.ctx or ctx
+            raise
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command if the judge of the context (`JUDGE`) allows it; with `--watch`, repeatedly."""
         ctx.meta.get(JUDGE, _allow)(ctx)
@@ -450,6 +458,9 @@ def _word_message(error: click.UsageError) -> str:
         return f"{_name(error.param)} is missing"
     if isinstance(error, click.BadParameter) and error.param is not None:
         return f"{_name(error.param)}: {_soften(error.message)}"
+    if isinstance(error, click.BadOptionUsage) and error.ctx is not None and "requires" in error.message:
+        option = next((one for one in error.ctx.command.get_params(error.ctx) if error.option_name in one.opts), None)
+        return f"`{error.option_name}` needs a value: `{error.option_name} {option.make_metavar(error.ctx)}`" if option else error.message
     return _soften(error.message)
 
 

@@ -28,7 +28,7 @@ from promptc.golden.running.resources import SuiteResources
 from promptc.model.pack import MANIFEST
 from promptc.operations.archive import render_archive
 from promptc.operations.edits import make_diff
-from promptc.operations.run import ask, run_operation
+from promptc.operations.run import ask, restore_answers, run_operation
 
 Holds = Literal["nothing", "file", "output", "named_file", "store", "compared"]
 """The kinds of values.
@@ -158,6 +158,7 @@ class CaseShell:
         fails.
         """
         operation, args = case.asked["operation"], case.asked.get("args", {})
+        answers = restore_answers(pack, state, operation, args, answers, name=name)
         done = run_operation(pack, state, operation, args, answers, name=name)
         change = make_diff(pack, done, state, file=basename(name))
         return CaseOutcome(

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -21,6 +22,7 @@ from promptc.model.state import State
 from promptc.operations.edits import Edited, list_reads, make_edits
 from promptc.operations.results import Archive, Listed, Opened, OperationResult, Request, choose_operation
 from promptc.passes.bind import bind_lets, check_asserts
+from promptc.passes.redact import LONGEST_ANSWER
 from promptc.pipeline import Prompt
 from promptc.template.runtime.run import RUN
 from promptc.text.characters import WHITE, is_blank
@@ -37,9 +39,6 @@ _WHOLE = ("the state ", f"{ANSWER} ")
 
 STANDS_IN = ", so its `else` takes its place"
 """The end of the message on an answer that an operation rejects. Code that only judges the answer leaves it out."""
-
-LONGEST_ANSWER = 8_000_000
-"""The most bytes of an answer that is read."""
 
 
 def list_operations(pack: Opened, state: State | bytes | Mapping[str, Any] | None = None) -> tuple[Listed, ...]:
@@ -80,6 +79,31 @@ def ask(
         else:
             requests.append(_make_request(pack, one, begun))
     return tuple(requests)
+
+
+def restore_answers(
+    pack: Opened,
+    state: State | bytes | Mapping[str, Any],
+    operation: str,
+    args: Mapping[str, Any] | None,
+    answers: Mapping[str, str],
+    *,
+    name: str = "state.json",
+) -> dict[str, str]:
+    """Return a model's answers with the original texts in place of the placeholders that their questions contained.
+
+    A later question sees the restored answers. A question that cannot be rendered hid nothing. Raises what `ask` raises.
+    """
+    begun = begin_operation(pack, state, operation, args, answers, name=name)
+    for one in begun.operation.asks:
+        text = begun.given.get(one.name)
+        if text is None or not one.is_asked(begun.names):
+            continue
+        with contextlib.suppress(PromptcError):
+            if "[" in text:
+                begun = replace(begun, given={**begun.given, one.name: _make_request(pack, one, begun).prompt.restore(text)})
+        begun = begun.take(one.name, begun.answer(one.name).value)
+    return dict(begun.given)
 
 
 def _make_request(pack: Opened, ask: Ask, begun: OperationRun) -> Request:

@@ -27,6 +27,9 @@ Found = Mapping[Redaction, tuple[Place, ...]]
 _QUOTED = Redaction("QUOTED")
 """The rule of a text that already reads like a placeholder before anything is redacted."""
 
+LONGEST_ANSWER = 8_000_000
+"""The most bytes of an answer that is read."""
+
 _PLACEHOLDER = compile_later(r"\[[A-Z][A-Z0-9_]{0,31}_[0-9]{1,9}\]")
 _EMAIL = compile_later(r"(?<![\w.+%'-])([\w.+%'-]++)@([\w-]++(?:\.[\w-]++)++)")
 _PHONE = compile_later(
@@ -235,7 +238,16 @@ def list_placeholders(text: str, originals: Mapping[str, str]) -> dict[str, str]
 def restore(text: str, originals: Mapping[str, str], *, is_json: bool) -> str:
     """Return the text with every placeholder in `originals` replaced by its original, which in JSON is escaped like JSON text.
 
-    Inserted text is not searched again.
+    Inserted text is not searched again. A result of more than `LONGEST_ANSWER` characters keeps the rest of its placeholders: a short
+    answer may repeat the placeholder of a long original. `judge_answer` refuses such a result.
     """
     known = {name: json.dumps(value, ensure_ascii=False)[1:-1] if is_json else value for name, value in originals.items()}
-    return _PLACEHOLDER.sub(lambda met: known.get(met[0], met[0]), text)
+    length = len(text)
+
+    def put_back(met: re.Match[str]) -> str:
+        nonlocal length
+        original = known.get(met[0], met[0]) if length <= LONGEST_ANSWER else met[0]
+        length += len(original) - len(met[0])
+        return original
+
+    return _PLACEHOLDER.sub(put_back, text)

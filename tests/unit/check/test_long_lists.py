@@ -2,6 +2,8 @@
 
 import pytest
 
+import promptc
+from promptc.check.registry import check_pack
 from tests.unit.check.lint import codes, excerpts, lint
 
 _SCHEMA = {
@@ -58,3 +60,18 @@ def test_lists_that_are_bounded(tmp_path, items):
 
 def test_a_section_that_is_off(tmp_path):
     assert codes(lint(tmp_path, _log("from: state.log, sort: item", ", when: false"), schema=_SCHEMA)) == ["PC0643"]
+
+
+_TOOLS = """
+tools: {from: state.log, sort: item.name, keep: [{where: item.core}]}
+sections: [{id: log, role: user, text: Go on.}]
+output: {format: messages}
+"""
+_TOOL = {"type": "object", "required": ["name", "core"], "properties": {"name": {"type": "string"}, "core": {"type": "boolean"}}}
+
+
+def test_tools_are_advised_with_keys_that_they_have(tmp_path):
+    lint(tmp_path, _TOOLS, schema={"properties": {"log": {"type": "array", "items": _TOOL}}, "required": ["log"]})
+    found = {one.code: one.help for one in check_pack(promptc.load(tmp_path).model)}
+    assert found["PC0640"] == "give `tools` a `limit`, or its list a `maxItems` in the schema"
+    assert "trim_each" not in found["PC0655"] and found["PC0655"].endswith("; or set a `limit`, or keep fewer tools")

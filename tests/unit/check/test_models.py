@@ -1,8 +1,11 @@
 """What `check` says of the models that a pack names."""
 
+import json
+
 import pytest
 
 import promptc
+from promptc.text.counters.exact import load_counter
 from tests.unit.check.lint import codes, excerpts, lint
 
 MAIN = "sections: [{id: main, text: hello}]"
@@ -135,3 +138,14 @@ def test_the_model_of_media_is_one_of_them(tmp_path):
 def test_the_models_that_are_asked_for_change_nothing_of_it(tmp_path):
     _lint(tmp_path, "{model: gpt-4o, reserve: 4000}", "models: [gpt-4o]")
     assert "PC0546" not in codes(promptc.load(tmp_path).check(models=("gpt-4.1",)))
+
+
+def test_a_model_that_is_calibrated_needs_no_note(tmp_path):
+    day = "2026-11-27"
+    entry = {"provider": "anthropic", "model": "claude-opus-5-5", "pairs": 500, "first": day, "last": day, "ratio": 1_170_321}
+    counter = {"name": "o200k_base", "digest": load_counter("o200k_base", folder="").digest}
+    whole = {"calibration": 1, "counter": counter, "entries": [entry], "quantile": 990_000}
+    (tmp_path / "usage.json").write_text(json.dumps(whole))
+    tokenizer = "{use: o200k_base, calibration: usage.json}"
+    for model, found in (("claude-opus-5-5", []), ("claude-haiku-5-5", ["PC0658"])):
+        assert codes(_lint(tmp_path, f"{{model: {model}, reserve: 4000}}", tokenizer=tokenizer)) == found

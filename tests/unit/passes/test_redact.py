@@ -218,3 +218,8 @@ def test_an_answer_in_json_is_escaped(tmp_path):
     prompt = promptc.load(tmp_path).render({"x": 'say <"a"\n>'})
     assert prompt.redactions == {"[TAG_1]": '<"a"\n>'}
     assert json.loads(prompt.restore('{"said": "[TAG_1]!"}')) == {"said": '<"a"\n>!'}
+
+
+def test_a_short_answer_does_not_grow_without_end():
+    restored = restore("[EMAIL_1] " * 100, {"[EMAIL_1]": "a" * 1_000_000}, is_json=False)
+    assert 8_000_000 < len(restored) < 10_000_000 and restored.endswith("[EMAIL_1] ")

@@ -16,7 +16,7 @@ from promptc.diag.frozen import frozen, replace
 from promptc.model.budget import KnownModel, ModelTable, TotalBudget, describe_room, describe_unknown, settle_budget
 from promptc.model.media import MEDIA_KINDS
 from promptc.model.pack import MILLION, Output, PackModel, Plan, Strain
-from promptc.model.section import Evict, Pool, Section, Segments, Size, Trim, Window
+from promptc.model.section import TOOLS, Evict, Pool, Section, Segments, Size, Trim, Window
 from promptc.model.state import Node
 from promptc.template.compile import Template
 from promptc.template.types.bounds import Amount
@@ -147,6 +147,8 @@ def _explain_open(section: Section, pointer: str) -> tuple[str, str]:
 
 def _advise(section: Section, chars: int, room: int) -> str:
     """Return how the section itself can be bounded: a text of at most `chars` characters, or a cap of `room` tokens in place of the pin."""
+    if section.id == TOOLS:
+        return "set a `limit`, or keep fewer tools"
     if section.items is not None:
         way = f"write `budget: {room}` in place of `pinned: true`, so that the oldest items go" if section.pinned else "keep fewer items"
         each = f"cut each item with `trim_each: {{to: {{chars: {chars}}}, at: token}}`{' and set a `limit`' if section.pinned else ''}"
@@ -673,9 +675,14 @@ def _judge_facts(pack: PackModel, budget: TotalBudget, known: KnownModel, span: 
     if known.tokenizer and known.tokenizer.removeprefix(ENCODING) != used.removeprefix(ENCODING):
         message = f"the pack counts with `{used}`, but `{known.name}` uses `{known.tokenizer}`: every count is wrong"
         yield Diagnostic("PC0626", message, span, f"write `tokenizer: {known.tokenizer}`", "warn")
-    elif not known.tokenizer and counting.counter.exact:
+    elif not known.tokenizer and counting.counter.exact and not _is_calibrated(pack, known):
         message = f"the tokenizer of `{known.name}` is not known, so the counts of `{used}` are an estimate for it"
-        yield Diagnostic("PC0658", message, span, "leave room for the difference: a larger `reserve`", "note")
+        help = "leave room for the difference: a larger `reserve`; or measure it with `promptc calibrate`, and name its file: `calibration`"
+        yield Diagnostic("PC0658", message, span, help, "note")
+
+
+def _is_calibrated(pack: PackModel, known: KnownModel) -> bool:
+    return pack.calibration is not None and any(entry.model == known.name for entry in pack.calibration.entries)
 
 
 def _judge_request(pack: PackModel, budget: TotalBudget, provider: str, name: str) -> Iterator[Diagnostic]:

@@ -18,6 +18,7 @@ from promptc.model.pack import PackModel, Plan, has_reach, list_caps, list_state
 from promptc.model.section import (
     HALVES,
     PART_KINDS,
+    TOOLS,
     Dedupe,
     Evict,
     Items,
@@ -366,7 +367,8 @@ def check_long_lists(pack: PackModel, configuration: Configuration) -> Iterator[
         kind = configuration.facts.scopes.infer(text).kind
         if not has_reach(section, configuration.plan, pack) and (kind is None or find_count(kind) is None):
             message = f"promptc reads and counts all of `{section.id}`, however long its list is: {_explain(section, items)}"
-            help = "give `items` a `window` or a `limit`, or its list a `maxItems` in the schema"
+            where = "`tools`" if section.id == TOOLS else "`items` a `window` or"
+            help = f"give {where} a `limit`, or its list a `maxItems` in the schema"
             yield Diagnostic("PC0640", message, items.source.span, help, "warn")
 
 

@@ -25,7 +25,16 @@ from promptc.model.messages import AnswerCheck, Ask, Operation
 from promptc.model.pack import Response
 from promptc.model.stages import RenderOptions
 from promptc.operations.results import choose_operation
-from promptc.operations.run import STANDS_IN, begin_operation, check_answer, check_args, check_asked, check_claims, run_operation
+from promptc.operations.run import (
+    STANDS_IN,
+    begin_operation,
+    check_answer,
+    check_args,
+    check_asked,
+    check_claims,
+    restore_answers,
+    run_operation,
+)
 from promptc.passes.bind import bind
 from promptc.passes.redact import restore
 from promptc.text.counters.counter import Meter
@@ -255,6 +264,7 @@ def _check_against_state(pack: Pack, operation: Operation, ask: Ask, asked: _Ask
     broken = check_claims(ask, given.value, begun.names) if ask.is_asked(begun.names) else ()
     if broken:
         return broken
+    answers = restore_answers(pack, raw, operation.name, asked.args, answers, name=name)
     done = run_operation(pack, raw, operation.name, asked.args, answers, name=name)
     told = [one for one in done.warnings if one.code in _REFUSALS and f"`{ask.name}`" in one.message]
     if ask.name not in done.fallbacks:

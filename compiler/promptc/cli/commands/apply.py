@@ -33,8 +33,9 @@ from promptc.operations.edits import make_diff
 from promptc.operations.endpoint import Endpoint, ask_endpoint
 from promptc.operations.restore import NO_NOTE, make_restoration, read_note
 from promptc.operations.results import Archived, Listed, OperationResult, Request, StateDiff, choose_operation
-from promptc.operations.run import LONGEST_ANSWER, ask, list_operations, run_operation
+from promptc.operations.run import ask, list_operations, restore_answers, run_operation
 from promptc.operations.state_file import Rewritten, archive_folder, check_expected, rewrite_state
+from promptc.passes.redact import LONGEST_ANSWER
 from promptc.text.json import render_canonical_json, render_digest
 
 _REQUESTS = tuple(name for name in FORMATS if name not in ("text", CHAT))
@@ -316,7 +317,7 @@ def run_apply(reporter: Reporter, asked: ApplyAsked, operation: OperationAsked, 
     choose_operation(pack, operation.name)
     raw = read_bytes(asked.state, "the state", limit=MAX_STATE_BYTES)
     check_expected(asked.expected, pack.load_state(raw, asked.shown).digest, asked.shown)
-    answers = read_answers(operation.answers)
+    answers = restore_answers(pack, raw, operation.name, operation.args, read_answers(operation.answers), name=asked.shown)
     if endpoint is not None:
         _apply_asked(reporter, pack, asked, operation, endpoint, raw, answers)
         return
@@ -523,7 +524,7 @@ def _tell_archived(archived: Archived) -> str:
     if archived.appended:
         return f"what was appended to {archived.pointer}"
     if archived.replaced:
-        return f"what was at {archived.pointer}" if archived.elements else f"that nothing was at {archived.pointer}"
+        return f"what was at {archived.pointer}" if archived.elements else f"the note that nothing was at {archived.pointer}"
     return show_plural(len(archived.elements), "element")
 
 

@@ -332,7 +332,7 @@ def _describe(pack: Pack, session: _Session, requests: Sequence[ReadRequest], ga
     return SessionView(
         pack=f"{pack.name} {pack.model.version}",
         format=provider.title if provider is not None else layout.format,
-        model=asked.model if provider is not None else None,
+        model=requests[0].model,
         as_of=provider.as_of if provider is not None else "",
         gap=gap,
         reuse=_measure_reuse(turns),
@@ -356,8 +356,10 @@ def _list_causes(turns: Sequence[TurnView]) -> Iterator[CauseView]:
     broken = [(one.turn, one.broke) for one in turns if one.broke is not None]
     counted = Counter(found.cause for _, found in broken)
     for cause, count in counted.most_common():
-        first, found = next((turn, found) for turn, found in broken if found.cause == cause)
-        yield CauseView(count, first, found.section, found.item, found.what, found.why, found.at, found.tier)
+        same = [(turn, found) for turn, found in broken if found.cause == cause]
+        first, found = same[0]
+        why = found.why if all(other.why == found.why for _, other in same) else cause[2]
+        yield CauseView(count, first, found.section, found.item, found.what, why, found.at, found.tier)
 
 
 # --- edits ---
@@ -553,6 +555,8 @@ def _render_causes(view: SessionView, width: int, paint: Paint) -> str:
         told = escape_controls(Break(one.section, "", one.what, one.why, one.at, one.tier).describe())
         item = f", first {escape_controls(one.item)} in turn {one.first}" if one.item else f", first in turn {one.first}"
         lines += wrap(f"{show_plural(one.turns, 'turn')}: {told}{item}{f' ({one.at})' if one.at else ''}", width, 2)
+    if len(view.causes) > _TRIALS:
+        lines += [f"{show_plural(len(view.causes) - _TRIALS, 'cause')} more: `--json` has all"]
     if view.flaps:
         lines += ["", paint.apply(show_plural(len(view.flaps), "flap"), "bold")]
         lines += wrap(", ".join(f"{escape_controls(one.what)} in turn {one.turn}" for one in view.flaps[:_TRIALS]), width, 2)

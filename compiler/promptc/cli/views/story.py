@@ -38,6 +38,7 @@ _LABEL = 10
 _NOTCHES = 3
 _TWINS = 3
 _TEXT_LINES = 6
+_LINE = 400
 _UNSEEN = "the model is shown nothing of it, until a search finds it"
 _KEYS = 4
 _BIT_NOTES = {
@@ -146,7 +147,9 @@ def _iter_fitting(outcome: Outcome, selected: Selected) -> Iterator[Fact]:
     described = next(one for one in outcome.account["sections"] if one["id"] == section.id)
     if outcome.emitted is not None and described["range"] is not None:
         *message, start, stop = described["range"]
-        yield Fact("stands", f"{f'message {message[0]}, ' if message else ''}bytes {start} to {stop}")
+        last = max((part.message for part in outcome.emitted.parts if part.section == section.id), default=0)
+        place = f"message {message[0]}, " if message else ""
+        yield Fact("stands", f"messages {message[0]} to {last}" if message and last > message[0] else f"{place}bytes {start} to {stop}")
 
 
 def list_histories(outcome: Outcome, selected: Selected, id: str) -> list[ItemHistory]:
@@ -295,7 +298,12 @@ def _iter_standing(outcome: Outcome, fit: FittedSection, entry: FittedItem) -> I
         yield Fact("stands", _describe_lines(outcome, fit, entry))
     lines = (entry.body or _UNSEEN).split("\n")
     more = [f"... {show_plural(len(lines) - _TEXT_LINES, 'line')} more"] if len(lines) > _TEXT_LINES else []
-    yield Fact("text", "\n".join([*lines[:_TEXT_LINES], *more]))
+    yield Fact("text", "\n".join([*map(_clip_line, lines[:_TEXT_LINES]), *more]))
+
+
+def _clip_line(line: str) -> str:
+    """Return the beginning of a line. The result of a tool is one line of JSON, however long it is."""
+    return line if len(line) <= _LINE else f"{line[:_LINE]}... {show_plural(len(line) - _LINE, 'character')} more"
 
 
 def _describe_lines(outcome: Outcome, fit: FittedSection, entry: FittedItem) -> str:
@@ -355,7 +363,7 @@ def _iter_reasons(trace: Trace, stage: Stage) -> Iterator[Reason]:
     if stage.note:
         yield Reason(stage.note, ())
     if stage.left_out:
-        is_shared = stage.name in ("hidden", "where", "window", "reach")
+        is_shared = stage.name in ("hidden", "where", "window", "reach", "unit")
         yield Reason(stage.explain(stage.left_out[0]) if is_shared else "", _name_few(trace, stage.left_out))
 
 

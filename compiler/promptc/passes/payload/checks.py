@@ -82,6 +82,13 @@ _SAID: Mapping[str, tuple[str, str, str]] = {
 }
 """By kind of problem: the code, the message, and the help."""
 
+_OPENAI = ("openai", "openai-responses")
+_MAKERS: Mapping[str, tuple[str, ...] | None] = {"gpt-oss": None, "gpt-": _OPENAI, "claude-": ("anthropic",), "gemini-": ("gemini",)}
+"""By the beginning of a model's name: the only providers that have it, or None if anybody may serve it."""
+
+_MADE = (*_OPENAI, "anthropic")
+"""The providers that only have models of their own, and whose bodies name one."""
+
 _HELD_BY = {
     "anthropic": ("text", "image", "document", "tool_use", "tool_result"),
     "openai": ("text", *MEDIA_KINDS, "tool_result"),
@@ -117,7 +124,18 @@ def build_payload(
     _check_messages(arranged, system, provider)
     kept, system, unheld = choose_breakpoints(arranged, system, provider, model)
     request = PayloadRequest(kept, system, tuple(tools), response, provider, limits, model)
-    return Payload(as_plain(_WRITERS[provider.name](request)), request, (*found, *moved, *unheld, *_check_limit(provider, limits)))
+    found += [*moved, *unheld, *_check_limit(provider, limits), *_check_maker(provider, limits, model)]
+    return Payload(as_plain(_WRITERS[provider.name](request)), request, tuple(found))
+
+
+def _check_maker(provider: Provider, limits: ReplyLimits, model: str | None) -> Iterator[Diagnostic]:
+    """Warn about a model that only another provider has. A gateway's name before the model says that somebody else answers."""
+    name = model or ""
+    own = next((makers for brand, makers in _MAKERS.items() if name.startswith(brand)), None)
+    if own is not None and provider.name in _MADE and provider.name not in own:
+        message = f"the request to {provider.title} names `{name}`, which {provider.title} does not have"
+        help = f"name a model for it: `output: {{models: {{{provider.name}: ...}}}}`, or `--model`"
+        yield Diagnostic("PC0599", message, limits.span, help, "warn")
 
 
 def _check_names(tools: Sequence[Tool], provider: Provider) -> list[Diagnostic]:
