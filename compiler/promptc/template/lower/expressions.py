@@ -41,16 +41,6 @@ def name_test(name: str) -> str:
     return f"t_{_SIGNS.get(name, name)}"
 
 
-class Counted:
-    """The variables that a loop counts with. `length` is empty if nothing reads it."""
-
-    __slots__ = ("index", "length")
-
-    def __init__(self, index: str, length: str) -> None:
-        self.index = index
-        self.length = length
-
-
 class Expressions:
     """Lowers the expressions of one file.
 
@@ -69,7 +59,6 @@ class Expressions:
         self.filters: set[str] = set()
         self.tests: set[str] = set()
         self.globals: dict[str, str] = {}
-        self.counted: dict[str, Counted] = {}
         self.unset: set[str] = set()
         self._temporaries = 0
         self._by_kind: dict[str, Callable[[Any, Frame], ast.expr]] = {
@@ -131,8 +120,7 @@ class Expressions:
         ident = frame.symbols.ref(node.name)
         load = frame.symbols.find_load(ident)
         if load is not None and load[0] == VAR_LOAD_PARAMETER and ident not in self.unset:
-            counted = self.counted.get(ident)
-            return py.name(ident, at) if counted is None else py.name(counted.index, at)
+            return py.name(ident, at)
         if load is not None and load[0] == VAR_LOAD_RESOLVE and node.name not in self.stored:
             ident = self.globals.setdefault(node.name, f"g_{node.name}")
         unknown = py.compared(py.name(ident, at), ast.Is(), py.name("missing", at), at)
@@ -151,9 +139,6 @@ class Expressions:
         return py.mapping(keys, [self.lower(pair.value, frame) for pair in node.items], node.lineno)
 
     def _getattr(self, node: nodes.Getattr, frame: Frame) -> ast.expr:
-        counter = self._count(node, frame)
-        if counter is not None:
-            return counter
         return self._lower_key(self._reader("read_attribute"), self.lower(node.node, frame), node.attr, node.lineno)
 
     def _reader(self, function: str) -> str:
@@ -168,13 +153,6 @@ class Expressions:
         has_key = py.compared(py.constant(key, at), ast.In(), py.name(variable, at), at)
         value = py.subscript(py.name(variable, at), py.constant(key, at), at)
         return py.if_exp(py.and_((is_dict, has_key), at), value, py.call(otherwise, at, py.name(variable, at), py.constant(key, at)), at)
-
-    def _count(self, node: nodes.Getattr, frame: Frame) -> ast.expr | None:
-        """Return the expression for `loop.index` and the like if the loop only counts, else None."""
-        if not isinstance(node.node, nodes.Name) or node.node.name != "loop":
-            return None
-        counted = self.counted.get(frame.symbols.find_ref("loop") or "")
-        return None if counted is None else _COUNTERS[node.attr](counted, node.lineno)
 
     def _getitem(self, node: nodes.Getitem, frame: Frame) -> ast.expr:
         at, holder, arg = node.lineno, self.lower(node.node, frame), node.arg
@@ -345,28 +323,6 @@ def _is_marked(node: nodes.Node | None, marked: frozenset[str]) -> bool:
         return _is_marked(node.expr1, marked) or _is_marked(node.expr2, marked)
     key = node.attr if isinstance(node, nodes.Getattr) else read_constant(node.arg) if isinstance(node, nodes.Getitem) else None
     return (isinstance(key, str) and f".{key}" in marked) or any(_is_marked(one, marked) for one in node.iter_child_nodes())
-
-
-def _index(counted: Counted, at: int, shift: int) -> ast.expr:
-    index = py.name(counted.index, at)
-    return py.shifted(index, ast.Add(), py.constant(shift, at), at) if shift else index
-
-
-def _left(counted: Counted, at: int, shift: int) -> ast.expr:
-    return py.shifted(py.name(counted.length, at), ast.Sub(), _index(counted, at, shift), at)
-
-
-_COUNTERS: dict[str, Callable[[Counted, int], ast.expr]] = {
-    "index": lambda counted, at: _index(counted, at, 1),
-    "index0": lambda counted, at: _index(counted, at, 0),
-    "first": lambda counted, at: py.compared(_index(counted, at, 0), ast.Eq(), py.constant(0, at), at),
-    "last": lambda counted, at: py.compared(_left(counted, at, 1), ast.Eq(), py.constant(0, at), at),
-    "length": lambda counted, at: py.name(counted.length, at),
-    "revindex": lambda counted, at: _left(counted, at, 0),
-    "revindex0": lambda counted, at: _left(counted, at, 1),
-    "depth": lambda counted, at: py.constant(1, at),
-    "depth0": lambda counted, at: py.constant(0, at),
-}
 
 
 class Buffer(NamedTuple):

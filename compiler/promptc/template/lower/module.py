@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import marshal
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import CodeType
 from typing import Any
 
@@ -25,7 +25,6 @@ from promptc.template.define import check_bound, list_sites, read_tree
 from promptc.template.lower import pyast as py
 from promptc.template.lower.expressions import (
     Buffer,
-    Counted,
     Expressions,
     Frame,
     iter_loads,
@@ -56,9 +55,6 @@ _PARAMETERS = ("run", "names")
 _PARENT = "parent"
 """The variable for the file that a template extends."""
 
-_COUNTS = frozenset("index index0 first last length revindex revindex0 depth depth0".split())
-"""The attributes of `loop` that plain counters can compute."""
-_NEEDS_LENGTH = frozenset("last length revindex revindex0".split())
 Module = tuple[ast.Module, Expressions, tuple[str, ...]]
 
 
@@ -536,7 +532,7 @@ class _MacroStatements(_StatementWriter):
 
 
 class _LoopStatements(_StatementWriter):
-    """Lowers loops: those that never mention `loop`, those that only need its counters, and those that need the object `loop`."""
+    """Lowers loops: those that never mention `loop`, and those that need the object `loop`."""
 
     def lower_for(self, node: nodes.For, frame: Frame) -> None:
         """Lower a loop with its filter and its `else`."""
@@ -545,7 +541,6 @@ class _LoopStatements(_StatementWriter):
             if name.ctx == "store" and name.name == "loop":
                 raise LowerFault("`loop` cannot be set inside a `for`", name.lineno)
         inner = frame.inner()
-        counts = _find_counts(node) if node.test is None else None
         known = _uses_loop(node)
         loop = inner.symbols.declare_parameter("loop") if known else ""
         inner.symbols.analyze_node(node, for_branch="body")
@@ -555,8 +550,6 @@ class _LoopStatements(_StatementWriter):
             self.open.append(py.assign(ran, py.constant(False, at), at))
         if not known:
             self._plain_loop(node, frame, inner, values, ran)
-        elif counts is not None:
-            self._counted_loop(node, inner, values, ran, loop, counts)
         else:
             self._wrapped_loop(node, frame, inner, values, ran, loop)
         self.leave(inner, at)
@@ -591,24 +584,6 @@ class _LoopStatements(_StatementWriter):
         test_frame.symbols.analyze_node(node, for_branch="test")
         entered = self.collect(lambda: self.enter(test_frame, node.lineno))
         return entered, self.expressions.lower(node.test, test_frame)
-
-    def _counted_loop(self, node: nodes.For, inner: Frame, values: ast.expr, ran: str, loop: str, counts: frozenset[str]) -> None:
-        at, index = node.lineno, self.expressions.make_temporary("i")
-        length = ""
-        if counts & _NEEDS_LENGTH:
-            length, sized = self.expressions.make_temporary("n"), self.expressions.make_temporary("all")
-            self.open.append(py.assign(sized, py.call("sized", at, values), at))
-            self.open.append(py.assign(length, py.call("len", at, py.name(sized, at)), at))
-            values = py.name(sized, at)
-        outer = self.expressions.counted.get(loop)
-        self.expressions.counted[loop] = Counted(index, length)
-        body = self._turn(node, inner, ran)
-        if outer is None:
-            del self.expressions.counted[loop]
-        else:
-            self.expressions.counted[loop] = outer
-        pair = py.tuple_([py.target(index, at), self.target(node.target, inner)], at, store=True)
-        self.open.append(py.loop(pair, py.call("enumerate", at, values), body, at))
 
     def _wrapped_loop(self, node: nodes.For, frame: Frame, inner: Frame, values: ast.expr, ran: str, loop: str) -> None:
         at = node.lineno
@@ -733,41 +708,3 @@ def _uses_loop(node: nodes.For) -> bool:
     return "loop" in find_undeclared(node.iter_child_nodes(only=("body",)), ("loop",)) or any(
         block.scoped for block in node.find_all(nodes.Block)
     )
-
-
-def _find_counts(node: nodes.For) -> frozenset[str] | None:
-    """Return the attributes of `loop` that the body reads, or None if plain counters cannot compute them all."""
-    found: set[str] = set()
-    if any(node.find_all((nodes.Include, nodes.Import, nodes.FromImport, nodes.Block))):
-        return None
-    if any(name.name == "loop" and name.ctx != "load" for name in node.find_all(nodes.Name)):
-        return None
-    for use in _iter_uses(node.body):
-        if use not in _COUNTS:
-            return None
-        found.add(use)
-    return frozenset(found)
-
-
-def _iter_uses(body: list[nodes.Node]) -> Iterator[str]:
-    """Yield the attribute of each read of `loop`, or `?` where `loop` itself is the value. Skip the bodies of inner loops."""
-    for node in body:
-        yield from _iter_node(node)
-
-
-def _iter_node(node: nodes.Node) -> Iterator[str]:
-    if isinstance(node, nodes.Getattr) and isinstance(node.node, nodes.Name) and node.node.name == "loop":
-        yield node.attr if node.ctx == "load" else "?"
-    elif (isinstance(node, nodes.Call) and isinstance(node.node, nodes.Getattr) and _is_loop(node.node.node)) or _is_loop(node):
-        yield "?"
-    elif isinstance(node, nodes.For):
-        yield from _iter_node(node.iter)
-        yield from _iter_uses(node.else_)
-        if node.test is not None:
-            yield from _iter_node(node.test)
-    else:
-        yield from _iter_uses(list(node.iter_child_nodes()))
-
-
-def _is_loop(node: nodes.Node) -> bool:
-    return isinstance(node, nodes.Name) and node.name == "loop"

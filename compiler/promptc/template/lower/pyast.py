@@ -91,11 +91,6 @@ def compared(left: ast.expr, operator: ast.cmpop, right: ast.expr, at: int) -> a
     return placed(ast.Compare, at, left=left, ops=[operator], comparators=[right])  # type: ignore[no-any-return]
 
 
-def shifted(left: ast.expr, operator: ast.operator, right: ast.expr, at: int) -> ast.expr:
-    """Build `left operator right` for an arithmetic operator, on the lowering's own counters."""
-    return placed(ast.BinOp, at, left=left, op=operator, right=right)  # type: ignore[no-any-return]
-
-
 def assign(id: str, value: ast.expr, at: int) -> ast.stmt:
     """Build `id = value`."""
     return assign_to(target(id, at), value, at)

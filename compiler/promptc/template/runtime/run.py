@@ -6,7 +6,7 @@ module also checks the limits that depend on a value: keys of mappings, widths, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import index
 
 from promptc.diag.findings import Span, fail, name_kind, show_value
@@ -247,11 +247,6 @@ def _pay_as_they_come(run: Run, values: Iterator[Any], price: int) -> Iterator[A
         if run.left < 0:
             run.take(0)
         yield value
-
-
-def sized(values: Any) -> Sized:
-    """Return the elements as a collection of known length."""
-    return values if values.__class__ in _MADE else list(values)
 
 
 def pay_each(run: Run, values: Any, price: int) -> Any:

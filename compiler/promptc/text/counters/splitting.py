@@ -55,7 +55,6 @@ LONG_S = "\u00df"
 """The stand-in for U+017F, a small letter that counts as `s` in a contraction."""
 
 _FEW = 32
-_ASCII = bytes(range(128))
 _FAR = compile_later("[^\0-\x7f]")
 _CLASS = compile_later("|".join(f"(?P<{name}>[{characters}])" for name, characters in _CLASSES.items()))
 _INDENT = compile_later(r"[^\S\r\n]+\S")
@@ -153,7 +152,7 @@ def load_splitter(name: str) -> Callable[[str], Iterable[str]]:
     find_all, iter_all = pattern.findall, pattern.finditer
 
     def split(text: str) -> Iterable[str]:
-        codes = text if reads_alike(text) else encode_classes(text)
+        codes = encode_classes(text)
         if len(text) > _LONG:  # a list of all pieces would take many times the text's memory
             return (text[found.start() : found.end()] for found in iter_all(codes))
         pieces: list[str] = find_all(codes)
@@ -187,20 +186,6 @@ def encode_classes(text: str) -> str:
         parts += (text[done:place], _STAND_INS[ord(text[place])])
         done = place + 1
     return "".join((*parts, text[done:]))
-
-
-def reads_alike(text: str) -> bool:
-    """Return whether patterns for stand-ins match `text` itself in the same way.
-
-    They do for most texts: those of ASCII, and of punctuation, symbols and the like outside ASCII, which the patterns never name.
-    """
-    if text.isascii():
-        return True
-    far = text.encode("utf-8", "surrogatepass").translate(None, _ASCII)
-    if len(far) > len(text) // _FEW:
-        return False
-    found = far.decode("utf-8", "surrogatepass")
-    return found.translate(_STAND_INS) == OTHER * len(found) and MARK not in found
 
 
 def find_far(text: str) -> list[int] | None:

@@ -6,7 +6,6 @@ from tiktoken import Encoding
 from promptc.diag.findings import PromptcError
 from promptc.text.counters import splitting
 from promptc.text.counters.splitting import (
-    _PATTERNS,
     LETTER,
     LONG_S,
     LOWER,
@@ -17,9 +16,7 @@ from promptc.text.counters.splitting import (
     WHITE,
     encode_classes,
     read_class,
-    reads_alike,
 )
-from tests.size import SMALL_PARTS, take_part
 
 
 @pytest.fixture(scope="module")
@@ -52,25 +49,6 @@ def test_what_stands_for_a_character(characters, stand_in):
 
 def test_ascii_has_classes_too():
     assert "".join(map(read_class, "aA1 .\x1c\x85")) == f"{LOWER}{UPPER}{NUMBER}{WHITE}{OTHER}{OTHER}{WHITE}"
-
-
-@pytest.mark.parametrize("name", _PATTERNS)
-def test_patterns_find_the_same_in_a_text_that_reads_alike(name):
-    pattern = re.compile("|".join(_PATTERNS[name]))
-    tried = map(chr, take_part(range(128, 0x110000), SMALL_PARTS))
-    others = [one for one in tried if read_class(one) == OTHER and one != MARK]
-    text = "".join(f"a{one}b {one}1{one}\n{one}s's {one}{one} " for one in others)
-    assert [*map(len, pattern.findall(text))] == [*map(len, pattern.findall(encode_classes(text)))]
-
-
-@pytest.mark.parametrize("character", "\u201c\u2192§\U0001f600")
-def test_punctuation_and_symbols_read_alike(character):
-    assert reads_alike(f"{character} {'plain ' * 30}")
-
-
-@pytest.mark.parametrize("character", "éß¨²\xa0中ſ\u0301")
-def test_letters_marks_digits_and_spaces_do_not_read_alike(character):
-    assert not reads_alike(f"{character} {'plain ' * 30}")
 
 
 def test_stand_ins_are_apart_from_ascii_and_of_one_byte():
