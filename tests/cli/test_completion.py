@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from promptc.cli.completion import SCRIPTS
+from promptc.cli.commands.pack_info import SHELLS
 from promptc.cli.group import COMMANDS
 from tests.cli.conftest import ROOT, START, environment
 
@@ -74,7 +74,7 @@ def _ask(run, monkeypatch, shell, line):
     return [tuple(one.split("\t")) for one in done.out.splitlines()]
 
 
-@pytest.mark.parametrize("shell", SCRIPTS)
+@pytest.mark.parametrize("shell", SHELLS)
 @pytest.mark.parametrize("line", VALUES)
 def test_what_is_offered(shell, line, run, monkeypatch):
     monkeypatch.chdir(ROOT)
@@ -229,7 +229,7 @@ def test_fish(tmp_path):
     folder.mkdir()
     (folder / "promptc").write_text(f'#!/bin/sh\nexec {shlex.join([sys.executable, "-c", START])} "$@"\n', encoding="utf-8")
     (folder / "promptc").chmod(0o755)
-    (tmp_path / "promptc.fish").write_text(SCRIPTS["fish"], encoding="utf-8")
+    (tmp_path / "promptc.fish").write_bytes((ROOT / "compiler/promptc/cli/completion.fish").read_bytes())
     own = environment(PATH=f"{folder}{os.pathsep}{os.environ['PATH']}", HOME=str(tmp_path), LC_ALL="C.UTF-8")
     for line, then in TYPED.items():
         script = f"source {tmp_path}/promptc.fish; complete -C {shlex.quote(line)}"

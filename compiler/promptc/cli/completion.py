@@ -1,8 +1,9 @@
-"""Completion with the Tab key: the scripts of four shells, their protocol, and the values that a pack, its state or its cases offer.
+"""Completion with the Tab key: the protocol of the scripts of four shells, and the values that a pack, its state or its cases offer.
 
-A script runs `promptc` with `_PROMPTC_COMPLETE` set to its shell, and reads lines of `KIND<tab>VALUE<tab>HELP`. KIND is `plain`, `open`
-for a value that continues, or `file` or `dir`, which the shell completes itself. Completion only reads files, and runs nothing of a pack.
-A pack with a mistake offers no values, because completion cannot show messages.
+A script, such as `completion.bash` next to this module, runs `promptc` with `_PROMPTC_COMPLETE` set to its shell, and reads lines of
+`KIND<tab>VALUE<tab>HELP`. KIND is `plain`, `open` for a value that continues, or `file` or `dir`, which the shell completes itself
+(PowerShell completes files itself if it is offered nothing). Completion only reads files, and runs nothing of a pack. A pack with a mistake
+offers no values, because completion cannot show messages.
 """
 
 from __future__ import annotations
@@ -314,94 +315,3 @@ _OFFERS: Mapping[str, Callable[[click.Context], Iterable[Offer]]] = {
 """The sources of values, by click's names of options and arguments."""
 
 _OR_FILES = frozenset(("words", "answered", "cases", "shown", "tuned", "patterns"))
-
-
-# --- the scripts ---
-
-_BASH = """\
-_promptc_complete() {
-    local kind value
-    COMPREPLY=()
-    while IFS=$'\\t' read -r kind value _; do
-        case $kind in
-            file) compopt -o default 2>/dev/null ;;
-            dir) compopt -o dirnames 2>/dev/null ;;
-            open) compopt -o nospace 2>/dev/null; COMPREPLY+=("$value") ;;
-            plain) COMPREPLY+=("$value") ;;
-        esac
-    done < <(_PROMPTC_COMPLETE=bash _PROMPTC_LINE="${COMP_LINE:0:COMP_POINT}" \\
-        _PROMPTC_WORD="${COMP_WORDS[COMP_CWORD]}" "$1" 2>/dev/null)
-}
-complete -o nosort -F _promptc_complete promptc 2>/dev/null || complete -F _promptc_complete promptc
-"""
-_ZSH = """\
-#compdef promptc
-_promptc() {
-    local line kind value help
-    local -a plain open
-    for line in "${(@f)$(_PROMPTC_COMPLETE=zsh _PROMPTC_WORDS="${(pj:\\n:)${(@Q)words[1,CURRENT-1]}}" \\
-        _PROMPTC_WORD="${(Q)PREFIX}" ${(Q)words[1]} 2>/dev/null)}"; do
-        kind=${line%%$'\\t'*} line=${line#*$'\\t'}
-        value=${line%%$'\\t'*} help=${line#*$'\\t'}
-        value=${value//:/\\\\:}${help:+:$help}
-        case $kind in
-            file) _files ;;
-            dir) _path_files -/ ;;
-            open) open+=("$value") ;;
-            plain) plain+=("$value") ;;
-        esac
-    done
-    (( $#plain )) && _describe -V promptc plain
-    (( $#open )) && _describe -V promptc open -S ''
-}
-if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
-    _promptc "$@"
-else
-    compdef _promptc promptc
-fi
-"""
-_FISH = """\
-function _promptc_complete
-    set -l words (commandline -opc)
-    set -lx _PROMPTC_COMPLETE fish
-    set -lx _PROMPTC_WORDS (string join \\n -- $words | string collect)
-    set -lx _PROMPTC_WORD (commandline -ct)
-    for line in (command $words[1] 2>/dev/null)
-        set -l parts (string split \\t -- $line)
-        switch $parts[1]
-            case file
-                __fish_complete_path $_PROMPTC_WORD
-            case dir
-                __fish_complete_directories $_PROMPTC_WORD
-            case '*'
-                printf '%s\\t%s\\n' $parts[2] $parts[3]
-        end
-    end
-end
-complete --no-files --command promptc --arguments '(_promptc_complete)'
-"""
-_POWERSHELL = """\
-Register-ArgumentCompleter -Native -CommandName promptc -ScriptBlock {
-    param($wordToComplete, $commandAst, $cursorPosition)
-    $words = @($commandAst.CommandElements | Where-Object { $_.Extent.EndOffset -lt $cursorPosition } | ForEach-Object {
-        if ($_ -is [System.Management.Automation.Language.StringConstantExpressionAst]) { $_.Value } else { $_.Extent.Text }
-    })
-    $env:_PROMPTC_COMPLETE = 'powershell'
-    $env:_PROMPTC_WORDS = $words -join "`n"
-    $env:_PROMPTC_WORD = $wordToComplete
-    try {
-        $lines = @(& $commandAst.GetCommandName() 2>$null)
-    } finally {
-        Remove-Item Env:_PROMPTC_COMPLETE, Env:_PROMPTC_WORDS, Env:_PROMPTC_WORD -ErrorAction SilentlyContinue
-    }
-    foreach ($line in $lines) {
-        $kind, $value, $help = $line -split "`t", 3
-        if ($kind -eq 'plain' -or $kind -eq 'open') {
-            if (-not $help) { $help = $value }
-            [System.Management.Automation.CompletionResult]::new($value, $value, 'ParameterValue', $help)
-        }
-    }
-}
-"""
-SCRIPTS: Mapping[str, str] = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH, "powershell": _POWERSHELL}
-"""The scripts of the shells. PowerShell completes files itself if it is offered nothing."""

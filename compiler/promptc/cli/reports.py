@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
+from pathlib import Path
+from string import Template
 from types import MappingProxyType
 from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
@@ -474,48 +476,6 @@ def _render_code(text: str) -> str:
 
 # --- many cases ---
 
-_PAGE = """\
-<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-:root {{ color-scheme: light dark; --page: #ffffff; --text: #1f2328; --dim: #59636e; --line: #d1d9e0; --head: #f6f8fa }}
-:root {{ --up: #9a6700; --down: #1a7f37; --bad: #d1242f }}
-@media (prefers-color-scheme: dark) {{
-:root {{ --page: #0d1117; --text: #f0f6fc; --dim: #9198a1; --line: #3d444d; --head: #151b23 }}
-:root {{ --up: #d29922; --down: #3fb950; --bad: #f85149 }}
-}}
-body {{ margin: 1.5rem; background: var(--page); color: var(--text); font: 14px/1.4 system-ui, sans-serif }}
-h1 {{ font-size: 1.2rem }} p {{ color: var(--dim) }}
-div {{ overflow-x: auto }}
-table {{ border-collapse: collapse; font-variant-numeric: tabular-nums }}
-th, td {{ border: 1px solid var(--line); padding: .25rem .6rem; text-align: right; white-space: nowrap; vertical-align: top }}
-th {{ background: var(--head); font-weight: 600 }}
-th:first-child, .t {{ text-align: left }}
-tbody th {{ position: sticky; left: 0 }}
-small {{ display: block; color: var(--dim) }} .up {{ color: var(--up) }} .down {{ color: var(--down) }} .bad {{ color: var(--bad) }}
-</style>
-</head>
-<body>
-<h1>{title}</h1>
-{notes}
-<div role="region" aria-label="figures" tabindex="0"><table>
-<thead><tr>{heads}</tr></thead>
-<tbody>
-{rows}
-</tbody>
-<tfoot>
-{foot}
-</tfoot>
-</table></div>
-</body>
-</html>
-"""
-
 
 def render_matrix_as(kind: str, found: Matrix) -> str:
     """Return a matrix as `markdown`, `html`, `csv` or `json`. Names of cases and tried values are escaped as plain text."""
@@ -585,7 +545,9 @@ def _render_matrix_html(found: Matrix) -> str:
     notes.append("<p>Tokens, and after a / how many items were cut.</p>")
     names, tier = _list_heads(found), 1 if found.has_tiers else None
     heads = "".join(f'<th scope="col"{" class=t" if at == tier else ""}>{_spell(name)}</th>' for at, name in enumerate(names))
-    return _PAGE.format(title=_spell(_title_matrix(found)), notes="\n".join(notes), heads=heads, rows="\n".join(rows[:-1]), foot=rows[-1])
+    page = Template(Path(__file__).with_name("matrix.html").read_text(encoding="utf-8"))
+    title, body = _spell(_title_matrix(found)), "\n".join(rows[:-1])
+    return page.substitute(title=title, notes="\n".join(notes), heads=heads, rows=body, foot=rows[-1])
 
 
 def _render_matrix_row(row: MatrixRow, found: Matrix) -> str:

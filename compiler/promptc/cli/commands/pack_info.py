@@ -31,7 +31,7 @@ from promptc.golden.verdicts.judge import note_case
 from promptc.model.budget import KnownModel, describe_unknown, load_models
 from promptc.model.pack import MANIFEST
 
-_SHELLS = ("bash", "zsh", "fish", "powershell")
+SHELLS = ("bash", "zsh", "fish", "powershell")
 _STARTERS = "starters"
 _TEMPLATES = ("chat", "rag", "agent", "review", "game")
 _COMMON = "common"
@@ -81,16 +81,14 @@ _LEVELS = {"error": "error", "warn": "warning", "note": "note"}
         ("PowerShell: add this line to the file that $PROFILE names", "promptc completion powershell | Out-String | Invoke-Expression"),
     ],
 )
-@click.argument("shell", metavar="SHELL", type=click.Choice(_SHELLS))
+@click.argument("shell", metavar="SHELL", type=click.Choice(SHELLS))
 def completion_command(shell: str) -> int:
     """Print a script for SHELL that completes promptc with the Tab key.
 
     It completes commands, options and files, and what your pack declares: moods, variants, patches, sections, operations, indexes and keys
     of the state. It also completes the names of cases, and codes.
     """
-    from promptc.cli.completion import SCRIPTS
-
-    write_stdout(SCRIPTS[shell].encode())
+    write_stdout(Path(__file__).parents[1].joinpath(f"completion.{shell}").read_bytes())
     return 0
 
 

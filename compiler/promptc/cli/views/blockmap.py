@@ -6,51 +6,13 @@ import json
 import re
 from collections.abc import Sequence
 from html import escape
+from pathlib import Path
 
 from promptc.blockmap import Block, BlockMap, Phrase, Variation, Word, join_phrases, say, show_plain
 from promptc.diag.typed import Any
 
 _SPECIAL = re.compile(r"([\\`*_\[\]~|#])")
 _NONE = "–"
-_STYLE = """\
-:root { color-scheme: light dark; --ink: #1b1f24; --soft: #59636e; --line: #d1d9e0;
-  --paper: #fff; --band: #f6f8fa; --code: #eef1f4; --mark: #0a5fb4 }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e6e9ee; --soft: #9aa4b0; --line: #343b45;
-    --paper: #14171c; --band: #1b1f26; --code: #262c35; --mark: #79b8ff }
-}
-* { box-sizing: border-box }
-body { margin: 0; padding: 2rem clamp(1rem, 3vw, 3rem) 4rem; background: var(--paper); color: var(--ink);
-  font: 15px/1.5 system-ui, sans-serif }
-h1 { margin: 0 0 .25rem; font-size: 1.5rem }
-h2 { margin: 2.5rem 0 .75rem; font-size: 1.1rem }
-p { margin: 0 0 1.5rem; color: var(--soft) }
-.frame { overflow-x: auto }
-table { border-collapse: collapse; width: 100%; min-width: 72rem; font-size: .9rem }
-th, td { padding: .55rem .7rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top }
-thead th { position: sticky; top: 0; background: var(--band); border-bottom: 2px solid var(--line); font-weight: 600; white-space: nowrap }
-tbody th { font-weight: 600; min-width: 9rem }
-tbody th a { color: inherit; text-decoration: none }
-tbody tr:target { background: var(--band) }
-tbody tr:hover { background: var(--band) }
-td:nth-of-type(2), td:nth-of-type(3), td:nth-of-type(6) { min-width: 15rem }
-td:nth-of-type(4) { min-width: 10rem } td:nth-of-type(5) { min-width: 8rem }
-ul { margin: 0; padding: 0; list-style: none }
-li + li { margin-top: .3rem }
-code { padding: .1em .3em; border-radius: 4px; background: var(--code); font: .88em/1.45 ui-monospace, monospace; overflow-wrap: anywhere;
-  -webkit-box-decoration-break: clone; box-decoration-break: clone }
-.id { display: block; font-weight: 400; color: var(--soft) }
-.none { color: var(--soft) }
-dl { margin: 0; display: grid; grid-template-columns: minmax(9rem, max-content) 1fr; gap: .5rem 1.25rem }
-dt { font-weight: 600 } dd { margin: 0 }
-dd a { color: var(--mark); text-decoration: none }
-@media print {
-  @page { size: A4 landscape; margin: 12mm }
-  :root { --ink: #000; --soft: #444; --line: #999; --paper: #fff; --band: #fff; --code: #fff }
-  body { padding: 0; font-size: 9pt } .frame { overflow: visible } table { min-width: 0; font-size: 7.5pt }
-  td:nth-of-type(n), tbody th { min-width: 0 } thead th { position: static } tr { break-inside: avoid } code { padding: 0 }
-}
-"""
 _HEADS = ("Block", "Role", "Source", "Data", "Caps", "Dedupe", "Notes")
 
 
@@ -127,6 +89,7 @@ def render_html(drawn: BlockMap) -> str:
     title = f"Block map of {drawn.pack} {drawn.version}"
     head = "".join(f'<th scope="col">{name}</th>' for name in _HEADS)
     rows = "\n".join(_render_row(block, drawn.variations) for block in drawn.blocks)
+    style = Path(__file__).with_name("blockmap.css").read_text(encoding="utf-8")
     return f"""\
 <!DOCTYPE html>
 <html lang="en">
@@ -135,7 +98,7 @@ def render_html(drawn: BlockMap) -> str:
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{escape(title)}</title>
 <style>
-{_STYLE}</style>
+{style}</style>
 </head>
 <body>
 <h1>{escape(title)}</h1>
