@@ -7,6 +7,7 @@ originals back. The finders of the built-in kinds are linear in the text: their 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from promptc.diag.typed import Any
