@@ -100,7 +100,7 @@ def load_tuned(case: Case, pack: Pack) -> TunedState:
 
 @frozen
 class SectionFigures:
-    """One section in one prompt, in tokens: demand before any step, final size, and losses to its own steps, its pool and the total.
+    """One section in one prompt, in tokens: demand before any step, final size, and losses to the tier, its cap, its pool and the total.
 
     `cap` is the cap of its budget (None if it has no cap), and `size` is how much of the cap it wanted: both in characters if `in_chars`.
     If its list was read only as far as there was room, it `is_partial` and wants at least this much.
@@ -108,6 +108,7 @@ class SectionFigures:
 
     wanted: int
     held: int
+    to_tier: int
     to_cap: int
     to_pool: int
     to_total: int
@@ -174,9 +175,13 @@ def _measure_section(outcome: Outcome, name: str) -> SectionFigures:
     pooled = next((one.entered[name] for one in fitted.pools if name in one.entered), None)
     behind = tokens(fitted.charges.get(name, 0))
     entered = tokens(pooled) if pooled is not None else behind
-    lost = (max(0, wanted - entered), max(0, entered - behind), max(0, behind - held) if outcome.emitted is not None else 0)
+    own = max(0, wanted - entered)
     section = selected.section
     cap = find_cap(section, fitted.strained.selection.bound)
+    done, ladder = fitted.done, fitted.ladders.get(name)
+    is_strained = done is not None and any(cut.section == name for cut in done.applied) and not (ladder is not None and ladder.applied)
+    by_tier = own if is_strained or cap is None else 0
+    lost = (by_tier, own - by_tier, max(0, entered - behind), max(0, behind - held) if outcome.emitted is not None else 0)
     in_chars = section.budget is not None and section.budget.cap is not None and section.budget.cap.unit == "chars"
     size = _count_chars(fitted, name) if in_chars else wanted
     return SectionFigures(wanted, held, *lost, cap, size, in_chars, selected.is_partial, section.pinned)
@@ -233,9 +238,13 @@ def measure_use(pack: Pack, measured: Measured) -> tuple[BudgetUse, ...]:
 
 def _sum_section(name: str, figures: Sequence[SectionFigures]) -> BudgetUse:
     caps, sizes = [one.cap for one in figures if one.cap is not None], [one.size for one in figures]
-    lost = [sum(one.to_cap for one in figures), sum(one.to_pool for one in figures), sum(one.to_total for one in figures)]
-    own = "its cap" if caps else "its tier"
-    by = max(zip(lost, (own, "its pool", "the total"), strict=True), key=lambda one: one[0])[1] if any(lost) else ""
+    lost = {
+        "its tier": sum(one.to_tier for one in figures),
+        "its cap": sum(one.to_cap for one in figures),
+        "its pool": sum(one.to_pool for one in figures),
+        "the total": sum(one.to_total for one in figures),
+    }
+    by = max(lost, key=lambda name: lost[name]) if any(lost.values()) else ""
     return BudgetUse(
         name,
         "section",

@@ -112,6 +112,20 @@ def test_what_is_wasted_and_what_is_starved():
     assert kept == _count_kept(LARDER, _load_larder()[1], (), {})
 
 
+def test_what_a_tier_takes_is_not_taken_by_the_cap(tmp_path):
+    items = {"from": "state.talk", "text": "{{ item }}"}
+    section = {"id": "talk", "budget": 40, "items": items, "overflow": [{"evict": {}}]}
+    done = [{"recap": {"section": "talk", "older": 0.5, "template": "older.md"}}]
+    tiers = [{"name": "calm", "at": 0}, {"name": "late", "at": 0.5, "do": done}]
+    manifest = {"promptc": 1, "name": "inn", "version": "1.0.0", "tokenizer": "chars/4", "budget": 900, "strain": {"tiers": tiers}}
+    (tmp_path / "older.md").write_text("Earlier.")
+    (tmp_path / "pack.yaml").write_text(json.dumps({**manifest, "sections": [section]}))
+    pack = Pack.load(tmp_path)
+    for length, by in ((8, "its tier"), (20, "its cap")):
+        states = [make_tuned("one", [pack.load_state({"talk": ["Somebody spoke."] * length})], {})]
+        assert measure_use(pack, [measure_state(one, pack) for one in states])[0].by == by
+
+
 def test_a_pool_is_told_with_what_its_sections_want():
     pack = Pack.load("fixtures/keeper")
     state = pack.load_state(Path("fixtures/keeper/state.json").read_bytes())
