@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
+from promptc.diag.findings import fail
 from promptc.diag.typed import Any
 from promptc.model.section import Redaction
 from promptc.passes.items.encoded import holds_base64, is_data_url, locate_base64
@@ -21,6 +22,9 @@ Place = tuple[int, int]
 
 Sealed = Mapping[str, tuple[str, ...]]
 """What is left unchanged in a mapping: the texts under these keys, or those that the keys after them lead to."""
+
+_LONGEST = 8_000_000
+"""The most characters of an answer whose placeholders are restored."""
 
 _QUOTED = "QUOTED"
 """The label of a text that already reads like a placeholder before anything is redacted."""
@@ -203,7 +207,12 @@ def list_placeholders(text: str, originals: Mapping[str, str]) -> dict[str, str]
 def restore(text: str, originals: Mapping[str, str], *, is_json: bool) -> str:
     """Return the text with every placeholder in `originals` replaced by its original, which in JSON is escaped like JSON text.
 
-    Inserted text is not searched again.
+    Inserted text is not searched again. Raises `PromptcError` (PC0814) if the text would become longer than an answer may be: a long
+    original may stand for a placeholder that the answer repeats.
     """
     known = {name: json.dumps(value, ensure_ascii=False)[1:-1] if is_json else value for name, value in originals.items()}
+    added = sum(len(known[met[0]]) - len(met[0]) for met in _PLACEHOLDER.finditer(text) if met[0] in known)
+    if added > 0 and len(text) + added > _LONGEST:
+        message = f"with what its placeholders stand for, the answer has {len(text) + added:,} characters; at most {_LONGEST:,} are read"
+        raise fail("PC0814", message, help="ask the model again, for an answer that does not repeat a placeholder so often")
     return _PLACEHOLDER.sub(lambda met: known.get(met[0], met[0]), text)
