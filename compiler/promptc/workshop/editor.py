@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import os
 import re
 import sys
@@ -21,9 +20,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from lsprotocol import types as lsp
+from pygls import server as pygls_server
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
-from pygls.protocol import LanguageServerProtocol
+from pygls.protocol import LanguageServerProtocol, json_rpc, language_server
 from pygls.protocol.json_rpc import JsonRPCRequestMessage
 from pygls.uris import from_fs_path, to_fs_path
 from pygls.workspace import TextDocument
@@ -315,7 +315,8 @@ def serve() -> None:
     """
     told = sys.stdout.buffer
     frames: Any = _Frames(sys.stdin.buffer)
-    logging.getLogger("pygls").setLevel(logging.CRITICAL)
+    for module in (json_rpc, language_server, pygls_server):
+        module.logger.setLevel("CRITICAL")
     with contextlib.redirect_stdout(sys.stderr):  # only protocol messages may go to standard output
         server = EditorServer()
         for take in (_take_documents, _take_settings, _take_questions):
