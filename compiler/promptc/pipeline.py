@@ -286,7 +286,8 @@ class Prompt:
     def restore(self, answer: str) -> str:
         """Return a model's answer with the original texts in place of their placeholders.
 
-        If the pack has a `response`, the answer is JSON, and the texts are escaped.
+        If the pack has a `response`, the answer is JSON, and the texts are escaped. Raises `PromptcError` (PC0814) if the result would have
+        more than 8,000,000 characters.
         """
         from promptc.passes.redact import restore
 

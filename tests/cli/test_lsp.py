@@ -485,6 +485,14 @@ def test_a_check_that_nobody_waits_for_is_aborted(how, monkeypatch):
     assert ended.wait(_PATIENCE / 3)
 
 
+@pytest.mark.parametrize("body", [b"{", b"[1]", b"5", b"\xff", b"[" * 50_000, b'{"jsonrpc": "2.0", "id": {}, "method": "x"}'])
+@pytest.mark.parametrize("head", [b"", b"Content-Length: 99999999999999\r\n\r\n", b"Content-Length: " + b"9" * 5_000 + b"\r\n\r\n"])
+def test_a_broken_frame_ends_the_session_or_is_answered(start, tmp_path, head, body):
+    frame = b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+    done = start("lsp", stdin=frame + head + b"{}", cwd=tmp_path)
+    assert (done.code, done.err) == (0, "")
+
+
 def test_a_server_whose_editor_is_gone_ends(tmp_path):
     editor = Editor(tmp_path)
     editor.start()

@@ -769,3 +769,17 @@ def test_a_key_that_a_turn_adds_is_found_in_the_case(there, run):
     change_pack(there, "budget: 400\n", "budget: 400\nstrain: {previous: state.extra | default(none), tiers: [{name: calm, at: 0}]}\n")
     case.write_text("title: calm\ncarry: /extra\nstates: [../state.json, {set: {/place: inn}}]\ngolden: [text]\n", encoding="utf-8")
     assert "fixtures/tavern/calm/case.yaml:2:8: PC0304" in run("test").out
+
+
+def test_a_folder_whose_name_is_not_utf8(there, run):
+    folder = there / "fixtures/tavern" / os.fsdecode(b"odd\xff")
+    try:
+        folder.mkdir()
+    except OSError:
+        pytest.skip("this file system takes no such name")
+    (folder / "case.yaml").write_text("title: odd\nstate: ../state.json\ngolden: [text]\n", encoding="utf-8")
+    done = run("test", "--no-cache", "-j", "1")
+    assert done.code == 0 and done.out.startswith("NEW tavern/odd")
+    assert run("accept", "--all").code == 0 and (folder / "golden.txt").is_file()
+    assert run("test", "--no-cache", "-j", "1").code == 0
+    assert b"odd\\udcff" in (folder / "golden.inputs.json").read_bytes()

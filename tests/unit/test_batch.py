@@ -11,6 +11,7 @@ from datetime import datetime
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+from time import process_time
 
 import pytest
 from hypothesis import given, settings
@@ -689,6 +690,13 @@ def test_a_damaged_parquet_file(content, tmp_path):
 def test_ids_of_another_type(tmp_path):
     with pytest.raises(UsageError, match="PC0716"):
         run_parquet(tmp_path, pa.table({"id": [1.5], "state": STATES[:1]}))
+
+
+def test_the_columns_of_a_wide_table_are_compared_in_linear_time():
+    pyarrow = pytest.importorskip("pyarrow")
+    begun = process_time()
+    assert not list(arrow.iter_states(pyarrow.table({f"c{n}": pyarrow.array([], pyarrow.int8()) for n in range(40_000)})))
+    assert process_time() - begun < 10
 
 
 @pytest.mark.parametrize("names", [["state", "state"], ["turns", "input", "input"]])

@@ -183,8 +183,11 @@ def render_inputs(inputs: Mapping[str, Any], figures: Figures | None, before: Fi
 
 
 def render_json_file(value: Any) -> bytes:
-    """Return the bytes of a JSON file next to a case: a golden, or the note about its inputs."""
-    return (json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()
+    """Return the bytes of a JSON file next to a case: a golden, or the note about its inputs.
+
+    A name that is not UTF-8 is written with the escapes of JSON.
+    """
+    return (json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode("utf-8", "backslashreplace")
 
 
 def read_inputs(path: str) -> dict[str, Any] | None:

@@ -22,7 +22,7 @@ from promptc.model.state import State
 from promptc.operations.edits import Edited, list_reads, make_edits
 from promptc.operations.results import Archive, Listed, Opened, OperationResult, Request, choose_operation
 from promptc.passes.bind import bind_lets, check_asserts
-from promptc.passes.redact import LONGEST_ANSWER
+from promptc.passes.redact import LONGEST_ANSWER, restore_answer
 from promptc.pipeline import Prompt
 from promptc.template.runtime.run import RUN
 from promptc.text.characters import WHITE, is_blank
@@ -101,7 +101,9 @@ def restore_answers(
             continue
         with contextlib.suppress(PromptcError):
             if "[" in text:
-                begun = replace(begun, given={**begun.given, one.name: _make_request(pack, one, begun).prompt.restore(text)})
+                prompt = _make_request(pack, one, begun).prompt
+                restored = restore_answer(text, prompt.redactions, is_json=prompt.response is not None)
+                begun = replace(begun, given={**begun.given, one.name: restored})
         begun = begun.take(one.name, begun.answer(one.name).value)
     return dict(begun.given)
 

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
+from promptc.diag.findings import fail
 from promptc.diag.typed import Any
 from promptc.model.section import Redaction
 from promptc.passes.items.encoded import holds_base64, is_data_url, locate_base64
@@ -239,8 +240,20 @@ def list_placeholders(text: str, originals: Mapping[str, str]) -> dict[str, str]
 def restore(text: str, originals: Mapping[str, str], *, is_json: bool) -> str:
     """Return the text with every placeholder in `originals` replaced by its original, which in JSON is escaped like JSON text.
 
-    Inserted text is not searched again. A result of more than `LONGEST_ANSWER` characters keeps the rest of its placeholders: a short
-    answer may repeat the placeholder of a long original. `judge_answer` refuses such a result.
+    Inserted text is not searched again. Raises `PromptcError` (PC0814) if the text would become longer than an answer may be: a short
+    answer may repeat the placeholder of a long original.
+    """
+    made = restore_answer(text, originals, is_json=is_json)
+    if len(made) > max(LONGEST_ANSWER, len(text)):
+        message = f"with what its placeholders stand for, the answer has more than {LONGEST_ANSWER:,} characters"
+        raise fail("PC0814", message, help="ask the model again, for an answer that does not repeat a placeholder so often")
+    return made
+
+
+def restore_answer(text: str, originals: Mapping[str, str], *, is_json: bool) -> str:
+    """Return what `restore` returns, for an answer that is judged after that.
+
+    A result of more than `LONGEST_ANSWER` characters keeps the rest of its placeholders, and is refused as an answer.
     """
     known = {name: json.dumps(value, ensure_ascii=False)[1:-1] if is_json else value for name, value in originals.items()}
     length = len(text)

@@ -6,6 +6,7 @@ A state is a JSON text in the column `state`, or a whole row. What is wrong in o
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
@@ -97,7 +98,7 @@ def _read_state(state: Any) -> bytes | Diagnostic:
 
 
 def _check_names(names: Sequence[str]) -> None:
-    double = next((name for name in names if names.count(name) > 1), None)
+    double = next((name for name, times in Counter(names).items() if times > 1), None)
     if double is not None:
         raise UsageError(
             [Diagnostic("PC0716", f"the column {show_value(double)} is there twice", help="give each column a name of its own")]

@@ -20,15 +20,16 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from lsprotocol import types as lsp
+from pygls import server as pygls_server
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
-from pygls.protocol import LanguageServerProtocol
+from pygls.protocol import LanguageServerProtocol, json_rpc, language_server
 from pygls.protocol.json_rpc import JsonRPCRequestMessage
 from pygls.uris import from_fs_path, to_fs_path
 from pygls.workspace import TextDocument
 
 from promptc.diag.findings import Diagnostic, Level, Span, find_code
-from promptc.diag.typed import Any, TypeVar
+from promptc.diag.typed import IO, Any, TypeVar
 from promptc.files.paths import name_held
 from promptc.version import VERSION
 from promptc.workshop.desk import Desk, OpenPack, SectionCount, list_related
@@ -66,6 +67,11 @@ _WATCHED = "**/*.{yaml,yml,j2,json,md,txt,toml}"
 _SECTION = "promptc"
 _REFUSED = "promptc/refused"
 """The method to which a request with wrong parameters is led. It is answered by an error."""
+
+_ANNOUNCED = re.compile(rb"Content-Length: ([0-9]+)")
+_LONGEST_HEAD = 1_000
+_LONGEST_MESSAGE = 64_000_000
+"""The most bytes of a message. The text of a file of a pack is far shorter."""
 
 _Answer = TypeVar("_Answer")
 
@@ -284,15 +290,39 @@ def _name_file(span: Span | None, pack: OpenPack) -> str:
     return os.path.normpath(Path(pack.folder, span.file)) if span is not None and span.file else pack.path
 
 
+class _Frames:
+    """Standard input as pygls reads it: what announces a message that is too long ends the input, instead of the memory."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+
+    def readline(self) -> bytes:
+        """Return a line of the head of a message, or nothing at the end."""
+        line = self._stream.readline(_LONGEST_HEAD)
+        announced = _ANNOUNCED.match(line)
+        is_short = announced is None or (len(announced[1]) < 10 and int(announced[1]) <= _LONGEST_MESSAGE)
+        return line if is_short else b""
+
+    def read(self, size: int) -> bytes:
+        """Return the content of a message."""
+        return self._stream.read(size)
+
+
 def serve() -> None:
-    """Serve the editor that started this process, over standard input and output, until the editor ends the session or is gone."""
+    """Serve the editor that started this process, over standard input and output, until the editor ends the session or is gone.
+
+    A message that makes no sense is answered, and a message that is too long ends the session. Neither leaves a traceback of pygls.
+    """
     told = sys.stdout.buffer
+    frames: Any = _Frames(sys.stdin.buffer)
+    for module in (json_rpc, language_server, pygls_server):
+        module.logger.setLevel("CRITICAL")
     with contextlib.redirect_stdout(sys.stderr):  # only protocol messages may go to standard output
         server = EditorServer()
         for take in (_take_documents, _take_settings, _take_questions):
             take(server)
         try:
-            server.start_io(stdout=told)
+            server.start_io(stdin=frames, stdout=told)
         finally:
             server.end()
 

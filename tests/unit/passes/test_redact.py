@@ -85,6 +85,16 @@ def test_nobody_can_write_a_placeholder():
     assert restore("[QUOTED_1] is [EMAIL_1], not [EMAIL_9]", redactions.originals, is_json=False) == "[EMAIL_1] is ada@x.org, not [EMAIL_9]"
 
 
+def test_an_answer_does_not_grow_without_end():
+    """A state may hold a key of a megabyte, and a model may repeat its placeholder."""
+    key = "x" * 1_000_000
+    assert restore("[KEY_1]" * 7, {"[KEY_1]": key}, is_json=False) == key * 7
+    with pytest.raises(PromptcError, match="PC0814"):
+        restore("[KEY_1]" * 1_000_000, {"[KEY_1]": key}, is_json=True)
+    long = "[NONE_1]" * 2_000_000
+    assert restore(long, {"[KEY_1]": key}, is_json=False) == long
+
+
 TICKET = (Redaction("TICKET", pattern="[A-Z][0-9]{2}"),)
 
 

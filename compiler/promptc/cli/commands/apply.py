@@ -35,7 +35,7 @@ from promptc.operations.restore import NO_NOTE, make_restoration, read_note
 from promptc.operations.results import Archived, Listed, OperationResult, Request, StateDiff, choose_operation
 from promptc.operations.run import ask, list_operations, restore_answers, run_operation
 from promptc.operations.state_file import Rewritten, archive_folder, check_expected, rewrite_state
-from promptc.passes.redact import LONGEST_ANSWER
+from promptc.passes.redact import LONGEST_ANSWER, restore_answer
 from promptc.text.json import render_canonical_json, render_digest
 
 _REQUESTS = tuple(name for name in FORMATS if name not in ("text", CHAT))
@@ -420,7 +420,8 @@ def ask_model(
         if not left:
             return found
         try:
-            found[left[0].name] = left[0].prompt.restore(_ask(reporter, endpoint, left[0]))
+            prompt, answer = left[0].prompt, _ask(reporter, endpoint, left[0])
+            found[left[0].name] = restore_answer(answer, prompt.redactions, is_json=prompt.response is not None)
         except DiskError as wrong:
             if asked.is_strict:
                 raise

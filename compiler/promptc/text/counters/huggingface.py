@@ -248,7 +248,8 @@ def _refuse_endless(name: str, tokenizer: Tokenizer, span: Span | None) -> None:
 
 def _count_growth(normalizer: Any) -> int:
     """Return the most characters that a chain of replacements makes of one. `normalizer` is in the form in which `tokenizers` writes it."""
-    growth = 1 + len(normalizer["content"]) if normalizer.get("type") == "Replace" else 1
+    added = {"Replace": "content", "Prepend": "prepend"}.get(normalizer.get("type"))
+    growth = 1 + len(normalizer[added]) if added is not None else 1
     for one in normalizer.get("normalizers") or ():
         growth *= _count_growth(one)
     return growth

@@ -205,12 +205,20 @@ def _make_endless(kind):
     if kind == "pieces":
         return Tokenizer(models.Unigram([("<unk>", 0.0), *(("a" * length, -1.0) for length in (1, 257))], 0))
     tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0}, unk_token="[UNK]"))
-    tokenizer.normalizer = _replacing(*(["a" * 10] * 9)) if kind == "chain" else _replacing("b" * 32)
+    made = {"chain": _replacing(*(["a" * 10] * 9)), "long": _replacing("b" * 32), "before": normalizers.Prepend("b" * 32)}
+    tokenizer.normalizer = made[kind]
     return tokenizer
 
 
 @pytest.mark.parametrize(
-    ("kind", "why"), [("chain", "its normalizer"), ("long", "its normalizer"), ("words", "max_input_chars_per_word"), ("pieces", "a piece")]
+    ("kind", "why"),
+    [
+        ("chain", "its normalizer"),
+        ("long", "its normalizer"),
+        ("before", "its normalizer"),
+        ("words", "max_input_chars_per_word"),
+        ("pieces", "a piece"),
+    ],
 )
 def test_one_that_works_without_bound_is_refused(kind, why):
     with pytest.raises(PromptcError) as raised:
