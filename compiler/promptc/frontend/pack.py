@@ -668,7 +668,7 @@ def _check_cases(tier: Node, manifest: Node, compiler: TextCompiler) -> None:
         if case.value not in cases:
             message = f"{where} names `{case.value}`, which is not a case of `{name}`"
             compiler.note("PC0264", message, case.span, suggest(str(case.value), cases) or offer_names(cases))
-        key = next(filter(None, (_find_early(one, manifest) for one in cases.values())), "")
+        key = next(filter(None, (_name_early(one, manifest) for one in cases.values())), "")
         if key:
             message = f"{where} switches `{name}`, and a case of `{name}` sets {key}, which the tier depends on"
             compiler.note("PC0265", message, span, f"{_SETTLED[key]}, or let the state alone select `{name}`")
@@ -684,23 +684,23 @@ _SETTLED = {
 def _check_early(tier: Node, manifest: Node, compiler: TextCompiler) -> None:
     """Report a tier that sets what must be known before the tier is, itself or by a patch: it would stay as it is."""
     name, patches = tier.value["name"].value, manifest.get("patches")
-    brought = [("sets", _find_own(tier), tier.span)]
+    brought = [("sets", _name_own(tier), tier.span)]
     for one in (*tier.list("use"), *(step.value["use"] for step in tier.list("do") if "use" in step.value)):
         patch = patches.get(str(one.value)) if patches is not None else None
         if patch is not None:
-            brought.append((f"uses `{one.value}`, and that patch sets", _find_early(patch, manifest), one.span))
+            brought.append((f"uses `{one.value}`, and that patch sets", _name_early(patch, manifest), one.span))
     for how, key, span in brought:
         if key:
             compiler.note("PC0265", f"`strain.{name}` {how} {key}, which the tier depends on", span, _SETTLED[key])
 
 
-def _find_early(variation: Node, manifest: Node) -> str:
+def _name_early(variation: Node, manifest: Node) -> str:
     """Return what of `_SETTLED` a variation sets, itself or by the patches that it uses; empty if nothing."""
     patches = dict(manifest.value["patches"].items()) if "patches" in manifest.value else {}
     left, seen = [variation], set[str]()
     while left:
         one = left.pop()
-        key = _find_own(one)
+        key = _name_own(one)
         if key:
             return key
         used = [name for name in one.texts("use") if name in patches and name not in seen]
@@ -709,7 +709,7 @@ def _find_early(variation: Node, manifest: Node) -> str:
     return ""
 
 
-def _find_own(variation: Node) -> str:
+def _name_own(variation: Node) -> str:
     output = variation.get("output")
     own = variation.get("budget"), output.get("format") if output is not None else None
     return next((key for key, node in zip(_SETTLED, own, strict=True) if node is not None), "")
