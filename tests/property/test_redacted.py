@@ -85,3 +85,35 @@ def test_a_text_of_patterns_comes_back(text, patterns):
     redacted = redactions.redact(text, rules)
     assert restore(redacted, redactions.originals, is_json=False) == text
     assert json.loads(restore(json.dumps(redacted), redactions.originals, is_json=True)) == text
+
+
+RULES_APART = ('[{pattern: "w[a-z]*", as: word}]', '[{pattern: "wolf gate|gate", as: place}, {pattern: "[0-9]+", as: word}]', "[email]")
+APART = "sections:\n" + "".join(
+    f'  - {{id: s{place}, items: {{from: state.log, text: "{{{{ item }}}}"}}, redact: {rules}}}\n'
+    for place, rules in enumerate(RULES_APART)
+)
+LINES = st.lists(
+    st.lists(st.sampled_from(("wolf", "gate", "way", "12", "7", "w@x.de", "-")), min_size=1, max_size=4).map(" ".join), max_size=4
+)
+
+
+@pytest.fixture(scope="module")
+def apart(tmp_path_factory):
+    """A pack in which each section has rules of its own, which find parts of what others find."""
+    folder = tmp_path_factory.mktemp("apart")
+    (folder / "pack.yaml").write_text(HEAD + APART, encoding="utf-8")
+    return promptc.load(folder)
+
+
+# contract 10.21
+@given(log=LINES, more=LINES)
+def test_what_comes_later_in_the_state_changes_no_number(apart, log, more):
+    short, long = [_list_items(apart, state) for state in ({"log": log}, {"log": [*log, *more]})]
+    assert all(one == other[: len(one)] for one, other in zip(short, long, strict=True))
+
+
+def _list_items(pack, state):
+    """The lines of each section."""
+    prompt = pack.render(state)
+    lines = prompt.text.encode()
+    return [[lines[slice(*item["range"])] for item in section["items"]] for section in prompt.report["sections"]]

@@ -7,6 +7,7 @@ from tests.property.drawing.draws import draw_monotone
 from tests.property.load_drawn import Library, Loaded
 from tests.property.proof import Proof, Tally
 from tests.property.test_monotone import find_natural
+from tests.property.test_tight import find_vain_advice
 
 
 # contract 5.33
@@ -30,6 +31,9 @@ def judge_required(loaded: Loaded, tally: Tally, library: Library) -> str | None
     strict = library.load(replace(loaded.drawn, manifest={**loaded.drawn.manifest, "sections": sections}))
     for total in sorted(rng.sample(range(1, find_natural(whole) + 9), 8)):
         plain, found = loaded.compile(total), strict.compile(total)
+        vain = find_vain_advice(strict, found, tally)
+        if vain is not None:
+            return f"at {total} {vain}"
         lost = [name for name in required if plain.emitted is not None and plain.fitted.sections[name].is_empty]
         if lost:
             tally["refused"] += 1

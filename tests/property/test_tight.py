@@ -187,13 +187,9 @@ def judge_advice(loaded: Loaded, tally: Tally, library: Library) -> str | None:
     rng = Random(repr(loaded.drawn.manifest))
     for total in (4000, rng.randint(20, 300), rng.randint(1, 150), rng.randint(1, 60)):
         outcome = loaded.compile(total)
-        for found in outcome.fitted.errors:
-            raised = _RAISE.match(found.help) if found.code == "PC0532" else None
-            if raised is not None and len(outcome.fitted.errors) == 1:
-                tally["raised"] += 1
-                fits = [loaded.compile(one).emitted is not None for one in (int(raised[2]) - 1, int(raised[2]))]
-                if fits != [False, True] and not (raised[1] and not fits[0]):
-                    return f"at {total} the help says: {found.help}. One token less {'fits' if fits[0] else 'does not fit, nor does that'}"
+        wrong = find_vain_advice(loaded, outcome, tally)
+        if wrong is not None:
+            return f"at {total} {wrong}"
         for ladder, run in iter_ladders(outcome) if outcome.emitted is not None else ():
             cap = None if ladder == "truncate" else _find_cap_of(loaded.drawn.manifest, ladder)
             if not run.applied or run.applied[-1].needs <= 0 or (cap is None and ladder != "truncate"):
@@ -208,6 +204,18 @@ def judge_advice(loaded: Loaded, tally: Tally, library: Library) -> str | None:
             if less or not (enough or is_least):
                 told = "at least " * is_least
                 return f"{ladder} at {total} advises {told}{more} more: {'one less is enough' if less else 'that is too few'}"
+    return None
+
+
+def find_vain_advice(loaded: Loaded, outcome: Outcome, tally: Tally) -> str | None:
+    """A budget that the help of an outcome names, and that is not enough or more than enough."""
+    for found in outcome.fitted.errors if len(outcome.fitted.errors) == 1 else ():
+        raised = _RAISE.match(found.help) if found.code == "PC0532" else None
+        if raised is not None:
+            tally["raised"] += 1
+            fits = [loaded.compile(one).emitted is not None for one in (int(raised[2]) - 1, int(raised[2]))]
+            if fits != [False, True] and not (raised[1] and not fits[0]):
+                return f"the help says: {found.help}. One token less {'fits' if fits[0] else 'does not fit, nor does that'}"
     return None
 
 

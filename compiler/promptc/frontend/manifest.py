@@ -21,7 +21,7 @@ from promptc.files.reading import TooLongError, follow_link, read_mode
 from promptc.frontend.shape import check_effective_shape, check_pack_shape, list_sections
 from promptc.frontend.texts import PackFiles
 from promptc.frontend.yaml import MAX_BYTES, load_yaml
-from promptc.model.pack import MANIFEST
+from promptc.model.pack import MANIFEST, MOST_APPLIED
 from promptc.model.section import TOOLS
 from promptc.model.state import Node
 
@@ -185,7 +185,7 @@ def _find_repository(folder: Path) -> Path | None:
 
 def apply_variation(manifest: Node, variation: Node, patches: Mapping[str, Node], findings: list[Diagnostic]) -> Node:
     """Return `manifest` with `variation` merged into it, after the patches that its `use` names. Errors are added to `findings`."""
-    return _apply(manifest, variation, patches, findings, ())
+    return _apply(manifest, variation, patches, findings, (), [])
 
 
 @frozen(eq=False)
@@ -486,7 +486,15 @@ def index_sections(manifest: Node, findings: list[Diagnostic]) -> Node:
     return _with(manifest, "sections", replace(listed, value=by_id, keys=keys))
 
 
-def _apply(manifest: Node, variation: Node, patches: Mapping[str, Node], findings: list[Diagnostic], using: tuple[str, ...]) -> Node:
+def _apply(
+    manifest: Node,
+    variation: Node,
+    patches: Mapping[str, Node],
+    findings: list[Diagnostic],
+    using: tuple[str, ...],
+    applied: list[Node],
+) -> Node:
+    """Merge a variation after what it uses. `using` are the patches on the way to it, and `applied` all that were applied so far."""
     for name in _used(variation):
         patch = patches.get(str(name.value))
         if patch is None:
@@ -500,8 +508,14 @@ def _apply(manifest: Node, variation: Node, patches: Mapping[str, Node], finding
                     "remove one `use`",
                 )
             )
-        else:
-            manifest = _apply(manifest, patch, patches, findings, (*using, str(name.value)))
+        elif len(applied) < MOST_APPLIED:
+            applied.append(name)
+            manifest = _apply(manifest, patch, patches, findings, (*using, str(name.value)), applied)
+        elif len(applied) == MOST_APPLIED:
+            applied.append(name)
+            message = f"more than {MOST_APPLIED} patches are applied at once, counting those that patches `use`"
+            help = "let each patch use fewer others, or write their changes in one patch"
+            findings.append(Diagnostic("PC0269", message, name.span, help))
     return _merge_manifest(manifest, _without(variation, ["name", "variants"]), findings)  # a tier's own keys
 
 

@@ -605,6 +605,7 @@ def load_strain(manifest: Node, compiler: TextCompiler) -> Strain | None:
         _check_tool_steps([step for tier in tiers for step in tier.do or ()], compiler)
     for tier in node.value["tiers"].value:
         _check_cases(tier, manifest, compiler)
+        _check_early(tier, manifest, compiler)
     strain = Strain(
         tiers=tiers,
         span=node.span,
@@ -655,10 +656,7 @@ def _check_uses(tiers: tuple[Tier, ...], manifest: Node, compiler: TextCompiler)
 
 
 def _check_cases(tier: Node, manifest: Node, compiler: TextCompiler) -> None:
-    """Report errors of the cases that a tier selects.
-
-    Their axes and cases must exist. No case of these axes may set the total budget, because the total must be known before the tier is.
-    """
+    """Report axes and cases that a tier selects and that do not exist, and axes whose cases set what must be known before the tier is."""
     chosen, axes = tier.get("variants"), manifest.get("variants")
     known = dict(axes.items()) if axes is not None else {}
     for name, case in chosen.items() if chosen is not None else ():
@@ -670,9 +668,51 @@ def _check_cases(tier: Node, manifest: Node, compiler: TextCompiler) -> None:
         if case.value not in cases:
             message = f"{where} names `{case.value}`, which is not a case of `{name}`"
             compiler.note("PC0264", message, case.span, suggest(str(case.value), cases) or offer_names(cases))
-        if any(one.get("budget") is not None for one in cases.values()):
-            message = f"{where} switches `{name}`, and a case of `{name}` sets the total `budget`, which the tier depends on"
-            compiler.note("PC0265", message, span, f"change the budgets of sections instead, or let the state alone select `{name}`")
+        key = next(filter(None, (_name_early(one, manifest) for one in cases.values())), "")
+        if key:
+            message = f"{where} switches `{name}`, and a case of `{name}` sets {key}, which the tier depends on"
+            compiler.note("PC0265", message, span, f"{_SETTLED[key]}, or let the state alone select `{name}`")
+
+
+_SETTLED = {
+    "the total `budget`": "change the budgets of sections instead",
+    "`output.format`": "set the format in the `output` of the pack, or give `--format`",
+}
+"""What must be known before the tier is, and what to do instead of setting it in a tier."""
+
+
+def _check_early(tier: Node, manifest: Node, compiler: TextCompiler) -> None:
+    """Report a tier that sets what must be known before the tier is, itself or by a patch: it would stay as it is."""
+    name, patches = tier.value["name"].value, manifest.get("patches")
+    brought = [("sets", _name_own(tier), tier.span)]
+    for one in (*tier.list("use"), *(step.value["use"] for step in tier.list("do") if "use" in step.value)):
+        patch = patches.get(str(one.value)) if patches is not None else None
+        if patch is not None:
+            brought.append((f"uses `{one.value}`, and that patch sets", _name_early(patch, manifest), one.span))
+    for how, key, span in brought:
+        if key:
+            compiler.note("PC0265", f"`strain.{name}` {how} {key}, which the tier depends on", span, _SETTLED[key])
+
+
+def _name_early(variation: Node, manifest: Node) -> str:
+    """Return what of `_SETTLED` a variation sets, itself or by the patches that it uses; empty if nothing."""
+    patches = dict(manifest.value["patches"].items()) if "patches" in manifest.value else {}
+    left, seen = [variation], set[str]()
+    while left:
+        one = left.pop()
+        key = _name_own(one)
+        if key:
+            return key
+        used = [name for name in one.texts("use") if name in patches and name not in seen]
+        seen.update(used)
+        left += [patches[name] for name in used]
+    return ""
+
+
+def _name_own(variation: Node) -> str:
+    output = variation.get("output")
+    own = variation.get("budget"), output.get("format") if output is not None else None
+    return next((key for key, node in zip(_SETTLED, own, strict=True) if node is not None), "")
 
 
 def _check_sections(strain: Strain, manifest: Node, node: Node, compiler: TextCompiler) -> None:

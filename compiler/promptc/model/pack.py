@@ -39,6 +39,9 @@ from promptc.text.counters.counter import Counter
 MANIFEST = "pack.yaml"
 """The name of the manifest in the folder of a pack."""
 
+MOST_APPLIED = 500
+"""The most patches that a variation applies, with those that they use in turn. A patch that is used twice is applied twice."""
+
 MILLION = 1_000_000
 """The whole, of which the numbers of a calibration are parts."""
 

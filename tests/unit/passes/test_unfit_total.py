@@ -114,3 +114,29 @@ def test_shares_take_of_the_budget_to_raise_to(tmp_path):
     with pytest.raises(FitError) as refused:
         pack.render({"turns": ["talk" * 8] * 20})
     assert re.search(r"raise the budget to at least \d+", refused.value.diagnostics[0].help)
+
+
+_EMPTIED = """\
+promptc: 1
+name: emptied
+version: 1.0.0
+tokenizer: chars/4
+budget: 5
+sections:
+  - {id: rules, pinned: true, text: Be brief and kind to all who ask.}
+  - {id: talk, required: true, items: {from: state.turns, text: "{{ item }}"}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("ladder", "told"),
+    [
+        ("truncate: [talk]", "raise the budget to at least 9"),
+        ("pools: {all: {sections: [rules, talk], max: 5, overflow: [talk]}}", "raise `max` to at least 9"),
+    ],
+)
+def test_what_is_enough_without_a_required_section_is_too_little(tmp_path, ladder, told):
+    (tmp_path / "pack.yaml").write_text(_EMPTIED + ladder, encoding="utf-8")
+    with pytest.raises(FitError) as refused:
+        promptc.load(tmp_path).render({"turns": ["talk" * 8]})
+    assert refused.value.diagnostics[0].help.startswith(told)

@@ -137,3 +137,45 @@ def test_a_tier_does_only_what_says_its_own_end(tmp_path, step):
         load_small(tmp_path, f"{body}    - {{name: high, at: 0.5, do: [{{{allowed}}}]}}\n")
     with pytest.raises(PromptcError):
         load_small(tmp_path, f"{body}    - {{name: high, at: 0.5, do: [{{{step}}}]}}\n")
+
+
+# contract 7.7
+@pytest.mark.parametrize(
+    ("tier", "says"),
+    [
+        ({"output": {"format": "messages"}}, "sets `output.format`"),
+        ({"use": ["early"]}, "uses `early`, and that patch sets the total `budget`"),
+        ({"do": [{"use": "later"}]}, "uses `later`, and that patch sets the total `budget`"),
+        ({"variants": {"mood": "one"}}, "a case of `mood` sets `output.format`"),
+    ],
+)
+def test_a_tier_cannot_set_what_is_known_before_it(tmp_path, tier, says):
+    more = {
+        "patches": {"early": {"budget": 9}, "later": {"use": ["early", "later"]}},
+        "variants": {"mood": {"select": "'two'", "cases": {"one": {"output": {"format": "messages"}}, "two": {}}}},
+        "strain": {"tiers": [{"name": "calm", "at": 0}, {"name": "high", "at": 0.5, **tier}]},
+    }
+    with pytest.raises(PromptcError) as refused:
+        _load(tmp_path, [RULES, LOG], **more)
+    (found,) = refused.value.diagnostics
+    assert found.code == "PC0265" and says in found.message
+
+
+def _chain(count, times):
+    """Patches of which each uses the one before it so many times."""
+    return {"p0": {"sections": {"rules": {"header": "Short:"}}}, **{f"p{n}": {"use": [f"p{n - 1}"] * times} for n in range(1, count)}}
+
+
+# contract 6.2
+@pytest.mark.parametrize(("count", "times", "is_refused"), [(400, 1, False), (8, 2, False), (40, 2, True), (1200, 1, True)])
+def test_patches_that_use_many_others_are_refused(tmp_path, count, times, is_refused):
+    last = f"p{count - 1}"
+    cases = {"one": {"use": [last]}, "two": {"use": [last], "sections": {"rules": {"header": "Two:"}}}}
+    pack = _load(tmp_path, [RULES, LOG], patches=_chain(count, times), variants={"mood": {"select": "state.mood", "cases": cases}})
+    if is_refused:
+        with pytest.raises(PromptcError) as refused:
+            pack.render({**STATE, "mood": "one"})
+        assert [one.code for one in refused.value.diagnostics] == ["PC0269"]
+        assert {one.code for one in pack.check() if one.level == "error"} == {"PC0269"}
+    else:
+        assert pack.render({**STATE, "mood": "one"}).text.startswith("Short:\nBe kind.")

@@ -13,7 +13,7 @@ from promptc.check.schema_types import list_values
 from promptc.check.texts import iter_texts
 from promptc.diag.findings import Diagnostic, Span, join_some, suggest
 from promptc.diag.frozen import frozen, replace
-from promptc.model.pack import Axis, Band, Let, PackModel, Plan, Strain, Tier, list_caps, list_watched
+from promptc.model.pack import MOST_APPLIED, Axis, Band, Let, PackModel, Plan, Strain, Tier, list_caps, list_watched
 from promptc.model.section import Ratio, Section, Step, Use, settle_cap
 from promptc.model.state import Node
 from promptc.template.types.types import NumberType, Type, list_members
@@ -74,19 +74,23 @@ def _load_axis(pack: PackModel, axis: str, cases: Sequence[str]) -> list[_Setter
 def _collect(variation: Node, pack: PackModel, using: tuple[str, ...]) -> dict[Path, _Key]:
     """Return the keys that a variation sets, those of the patches it uses first."""
     keys: dict[Path, _Key] = {}
-    for one in _iter_used(variation, pack, using):
+    for one in _iter_used(variation, pack, using, []):
         for key, node in one.items():
             if key not in _NOT_MERGED:
                 keys |= _flatten(node, (key,), one.key_span(key))
     return keys
 
 
-def _iter_used(variation: Node, pack: PackModel, using: tuple[str, ...]) -> Iterator[Node]:
-    """Yield the patches that a variation uses, each after those that it uses itself, then the variation."""
+def _iter_used(variation: Node, pack: PackModel, using: tuple[str, ...], applied: list[Node]) -> Iterator[Node]:
+    """Yield the patches that a variation uses, each after those that it uses itself, then the variation.
+
+    `applied` are those that were met before; a pack that applies more of them than it may has an error.
+    """
     use = variation.get("use")
     for name in use.value if use is not None and isinstance(use.value, tuple) else ():
-        if name.value in pack.patches and name.value not in using:
-            yield from _iter_used(pack.patches[name.value], pack, (*using, name.value))
+        if name.value in pack.patches and name.value not in using and len(applied) < MOST_APPLIED:
+            applied.append(name)
+            yield from _iter_used(pack.patches[name.value], pack, (*using, name.value), applied)
     yield variation
 
 
@@ -240,7 +244,7 @@ def check_moods(pack: PackModel, configurations: Configurations) -> Iterator[Dia
 
 def _iter_silent(pack: PackModel, axis: Axis) -> Iterator[Diagnostic]:
     cases = pack.manifest.value["variants"].value[axis.name].value["cases"]
-    changes = {name: [change for one in _iter_used(node, pack, ()) for change in _list_sections(one)] for name, node in cases.items()}
+    changes = {name: [change for one in _iter_used(node, pack, (), []) for change in _list_sections(one)] for name, node in cases.items()}
     filled = {name: [section for section, node in found if _fills(node)] for name, found in changes.items()}
     for section in dict.fromkeys(one for sections in filled.values() for one in sections):
         others = [name for name in axis.cases if section in filled[name]]

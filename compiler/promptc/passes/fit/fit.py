@@ -335,7 +335,8 @@ class _Fitting:
             f"the pool `{pool.name}` does not fit its `max` of {count_noun(cap, 'token')}: "
             f"{why}, and it still has {spent}, {missing} too many"
         )
-        help = f"raise `max` to {cap + missing}, or give the pool's `overflow` a step that cuts more"
+        raised = "at least " if self._lacks_required(fits) else ""
+        help = f"raise `max` to {raised}{cap + missing}, or give the pool's `overflow` a step that cuts more"
         span = run.failed.span if run.failed is not None else pool.span
         self._fail(Diagnostic("PC0535", f"{message} (largest: {shown})", span, help), pool.ladder, missing)
 
@@ -397,7 +398,8 @@ class _Fitting:
         shown = self._show_largest(holding)
         # items that were not read because they cannot fit are missing too, but are not counted, and some minimums grow with the budget
         least = "at least " if any(fit.is_unread for fit in self._fits.values()) else ""
-        raised = "at least " if least or self._strained.selection.plan.has_growing_least else ""
+        may_lack = self._strained.selection.plan.has_growing_least or self._lacks_required(self._fits.values())
+        raised = "at least " if least or may_lack else ""
         bound = self._strained.selection.bound
         needs, enough = self._total + missing, bound.whole + bound.count_more(missing)
         why = self._explain_total(holding, run, f"{least}{needs}")
@@ -432,6 +434,10 @@ class _Fitting:
             room = f"; it takes at least {more} more to keep some of it" if missing else ""
             help = "let the steps keep something, as `evict: {floor: 1}` does, or remove `required`"
             self._fail(Diagnostic("PC0518", message + room, last.step.span, help), name, missing)
+
+    def _lacks_required(self, fits: Iterable[SectionLayout]) -> bool:
+        """Return whether steps left nothing of a required section, so that what is enough for the rest gives no prompt yet."""
+        return any(fit.section.required and fit.is_empty for fit in fits)
 
     def _show_largest(self, holding: Sequence[tuple[str, int]]) -> str:
         held = [(f"`{name}`", tokens) for name, tokens in holding]
