@@ -478,3 +478,12 @@ def test_a_section_of_several_messages_is_explained(tmp_path, run):
 def test_an_option_without_its_value_says_what_it_takes(run):
     done = run("explain", ".", STATE, "--stages")
     assert done.code == 2 and "`--stages` needs a value: `--stages SECTION`" in done.err and "`promptc explain --help`" in done.err
+
+
+def test_the_first_value_that_cuts_nothing_is_the_knee(keep, run):
+    """The last row of a sweep keeps all that is wanted: nothing can grow. A window wants more with each value."""
+    for value, told in (
+        ("budget=20:400:380", "knee: 400, from there on nothing of `recent` is cut"),
+        ("items.window.last=1:2:1", "knee: none up to 2"),
+    ):
+        assert told in run("explain", "keep", STATE, "--sweep", f"sections.recent.{value}").out
