@@ -475,6 +475,10 @@ def test_a_section_of_several_messages_is_explained(tmp_path, run):
     assert re.search(r"\.\.\. \d+\s+characters\s+more", whole) and "x" * 500 not in re.sub(r"\s", "", whole)
 
 
+def test_an_item_without_its_section_is_found(keep, run):
+    assert "an item is named with its section: `recent/t6`" in run("explain", "keep", STATE, "--why", "t6").err
+
+
 def test_an_option_without_its_value_says_what_it_takes(run):
     done = run("explain", ".", STATE, "--stages")
     assert done.code == 2 and "`--stages` needs a value: `--stages SECTION`" in done.err and "`promptc explain --help`" in done.err
