@@ -330,6 +330,7 @@ def _tune(reporter: Reporter, loaded: Pack, path: str, asked: Sequence[str], req
     totals = _show_progress(
         reporter, "trying totals", lambda note: sweep_total(loaded, states, budgets[len(budgets) // 2], wishes.weights, note)
     )
+    totals = replace(totals, spread=(budgets[0], budgets[-1]))
     tuner, suggestion = Tuner(loaded, path, states, measured, wishes), None
     if request.tries:
         suggestion = tuner.score(request.tries)
@@ -454,7 +455,10 @@ def _render_totals(found: TotalSweep, width: int, paint: Paint) -> str:
         rows.append([*row, Cell(render_bar(one.kept, found.wanted - one.kept, found.wanted, room), "green")])
     last = show_count(found.points[-1].budget)
     knee = f"knee: {show_count(found.knee)}, from there on no more is kept" if found.knee is not None else f"knee: none up to {last}"
-    note = "".join(f"{line}\n" for line in wrap(f"{knee}; the prompts have {show_count(found.own)} (*)", width))
+    least, most = found.spread
+    own = f"{show_count(found.own)} (*)"
+    has = own if least == most else f"{show_count(least)} to {show_count(most)}, in the middle {own}, and here that of each row"
+    note = "".join(f"{line}\n" for line in wrap(f"{knee}; the prompts have {has}", width))
     return render_table(rows, right=frozenset(range(len(heads))), most=width, paint=paint) + note
 
 
