@@ -479,6 +479,11 @@ def test_an_item_without_its_section_is_found(keep, run):
     assert "an item is named with its section: `recent/t6`" in run("explain", "keep", STATE, "--why", "t6").err
 
 
+def test_an_argument_too_many_is_told_with_those_that_are_taken(run):
+    done = run("diff", ".", "a.json", "b.json", "c.json")
+    assert done.code == 2 and "`b.json c.json` is too much: `promptc diff` takes A B" in done.err
+
+
 def test_an_option_without_its_value_says_what_it_takes(run):
     done = run("explain", ".", STATE, "--stages")
     assert done.code == 2 and "`--stages` needs a value: `--stages SECTION`" in done.err and "`promptc explain --help`" in done.err
