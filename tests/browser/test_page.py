@@ -622,3 +622,8 @@ def test_nothing_covers_a_printed_prompt(open_page):
     styles = "['.trace', '#changes', '.lines'].map((one) => getComputedStyle(document.querySelector(one)))"
     assert page.evaluate(f"{styles}.map((one) => one.position)") == ["static"] * 3
     assert page.evaluate(f"{styles}[2].contentVisibility") == "visible"
+
+
+def test_the_head_names_the_model_of_the_budget(open_page, folder):
+    copy_pack(folder, folder, "{context: 1000, reserve: 100}", "{model: gpt-4o, reserve: 4000}")
+    assert open_page().locator("#total").inner_text().endswith(", with the window of gpt-4o")

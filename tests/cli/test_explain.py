@@ -475,6 +475,24 @@ def test_a_section_of_several_messages_is_explained(tmp_path, run):
     assert re.search(r"\.\.\. \d+\s+characters\s+more", whole) and "x" * 500 not in re.sub(r"\s", "", whole)
 
 
+def test_an_item_without_its_section_is_found(keep, run):
+    assert "an item is named with its section: `recent/t6`" in run("explain", "keep", STATE, "--why", "t6").err
+
+
+def test_an_argument_too_many_is_told_with_those_that_are_taken(run):
+    done = run("diff", ".", "a.json", "b.json", "c.json")
+    assert done.code == 2 and "`b.json c.json` is too much: `promptc diff` takes A B" in done.err
+
+
 def test_an_option_without_its_value_says_what_it_takes(run):
     done = run("explain", ".", STATE, "--stages")
     assert done.code == 2 and "`--stages` needs a value: `--stages SECTION`" in done.err and "`promptc explain --help`" in done.err
+
+
+def test_the_first_value_that_cuts_nothing_is_the_knee(keep, run):
+    """The last row of a sweep keeps all that is wanted: nothing can grow. A window wants more with each value."""
+    for value, told in (
+        ("budget=20:400:380", "knee: 400, from there on nothing of `recent` is cut"),
+        ("items.window.last=1:2:1", "knee: none up to 2"),
+    ):
+        assert told in run("explain", "keep", STATE, "--sweep", f"sections.recent.{value}").out

@@ -163,6 +163,7 @@ def test_a_golden_of_what_a_case_never_makes_is_broken(there, run, lines, column
     [
         ("carry: /tire\nstates: [../state.json, {set: {/place: inn}}]", "2:8: PC0759 nothing reads `/tire`"),
         ("carry: [/tier, /seen]\nstates: [../state.json, {set: {/place: inn}}]", "2:16: PC0759 nothing reads `/seen`"),
+        ("states: talk.jsonl", "2:9: PC0901 `states` names `talk.jsonl`, which has a state on each line"),
         ("carry: /tier\nstate: ../state.json", "2:1: PC0901 `carry` hands on from turn to turn, and the case has no `states`"),
     ],
 )

@@ -191,3 +191,17 @@ def test_one_state_is_too_few_to_judge_by(run, larder, asked):
 def test_states_must_be_named_or_found(run, keep):
     done = run("tune", "keep", "--write")
     assert done.code == 2 and "PC0907" in done.err
+
+
+def test_prompts_of_several_totals_are_not_told_as_of_one(tmp_path, run):
+    (tmp_path / "pack.yaml").write_text(
+        "promptc: 1\nname: log\nversion: 1.0.0\ntokenizer: chars/4\nbudget: 900\ntruncate: [log]\n"
+        "sections: [{id: log, items: {from: 'range(40)', text: 'Entry {{ item }}.'}, overflow: [{evict: {}}]}]\n"
+    )
+    (tmp_path / "state.json").write_text("{}")
+    for name, budget in (("wide", 900), ("tight", 60)):
+        (tmp_path / "cases" / name).mkdir(parents=True)
+        case = f"title: a total\nstate: ../../state.json\nwith: {{budget: {budget}}}\nexpect: {{exit: 0}}\n"
+        (tmp_path / "cases" / name / "case.yaml").write_text(case)
+    told = " ".join(run("tune", str(tmp_path)).out.split())
+    assert "the prompts have 60 to 900, in the middle 900 (*), and here that of each row" in told

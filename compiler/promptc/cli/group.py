@@ -462,6 +462,9 @@ def _word_message(error: click.UsageError) -> str:
     if isinstance(error, click.BadOptionUsage) and error.ctx is not None and "requires" in error.message:
         option = next((one for one in error.ctx.command.get_params(error.ctx) if error.option_name in one.opts), None)
         return f"`{error.option_name}` needs a value: `{error.option_name} {option.make_metavar(error.ctx)}`" if option else error.message
+    if error.ctx is not None and (extra := error.message.partition("unexpected extra argument")[2]):
+        takes = " ".join(one for one in error.ctx.command.collect_usage_pieces(error.ctx) if one != "[OPTIONS]")
+        return f"`{extra.partition('(')[2].rstrip(')')}` is too much: `{error.ctx.command_path}` takes {takes or 'options alone'}"
     return _soften(error.message)
 
 

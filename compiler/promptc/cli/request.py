@@ -145,7 +145,9 @@ def load_selected(outcome: Outcome, name: str) -> Selected:
     selection = outcome.fitted.strained.selection
     found = selection.find_selected(name)
     if found is None:
-        help = suggest(name, [one.section.id for one in selection.sections])
+        holder = next((one.section.id for one in selection.sections if any(item.id == name for item in one.items)), None)
+        known = [one.section.id for one in selection.sections]
+        help = f"an item is named with its section: `{holder}/{name}`" if holder is not None else suggest(name, known)
         raise UsageError([Diagnostic("PC0704", f"the pack has no section `{name}`", help=help)])
     return found
 

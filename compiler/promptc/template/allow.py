@@ -126,6 +126,8 @@ WHY_NOT = {
     "includes": "write `'x' in state.names`",
     "startsWith": "write `state.name.startswith('x')`",
     "endsWith": "write `state.name.endswith('x')`",
+    **dict.fromkeys(("lines", "splitlines"), "write `state.text.splitlines()`"),
+    "split": "write `state.text.split(',')`",
     "push": "a template cannot change a value: join two lists with `+`, such as `state.facts + [{'name': state.name}]`",
     "append": "a template cannot change a value: join two lists with `+`, such as `state.facts + [{'name': state.name}]`",
     "toString": "write `state.score | string`, or join with `~`",

@@ -286,13 +286,14 @@ class TotalSweep:
     """Points in rising order of the total.
 
     `own` is the total that the prompts have, or the median of their totals. `knee` is the least total from which no larger one keeps more,
-    or None if it was not reached.
+    or None if it was not reached. `spread` are the least and the largest total that a prompt has.
     """
 
     own: int
     wanted: int
     points: tuple[TotalPoint, ...]
     knee: int | None
+    spread: tuple[int, int] = (0, 0)
 
 
 def sweep_total(pack: Pack, states: Sequence[TunedState], own: int, weights: Mapping[str, int], note: Note) -> TotalSweep:

@@ -90,6 +90,7 @@ def describe_view(outcome: Outcome, known: Known, more: Sequence[Diagnostic] = (
         "counter": outline["counter"]["name"],
         "exact": outline["counter"]["exact"],
         "budget": outline["budget"],
+        "model": bound.budget.model or None,
         "tokens": outcome.tokens,
         "lack": describe_lack(fitted),
         "strain": _describe_strain(fitted, outline),

@@ -218,6 +218,7 @@ WRONG = [
     ("{{ a }}", "PC0401", ""),
     ("a %} {% b", "PC0401", ""),
     ("x | nosuch", "PC0406", "there is no filter `nosuch`"),
+    ("x | lines", "PC0406", "a pack cannot use the filter `lines`"),
 ]
 
 

@@ -537,7 +537,8 @@ def sweep_given(render: Callable[[int], ValuePoint], sweep: ValueSweep, values: 
     while at and points[at - 1].content == points[-1].content:
         at -= 1
     others = (*points, sweep.own) if sweep.own.value is not None else points
-    has_knee = at < len(points) - 1 and points[-1].total is not None and all(one.tokens <= points[-1].tokens for one in others)
+    is_level = at < len(points) - 1 or (at > 0 and not points[-1].cut and points[-1].wanted == points[-2].wanted)
+    has_knee = is_level and points[-1].total is not None and all(one.tokens <= points[-1].tokens for one in others)
     return replace(sweep, points=points, knee=points[at].value if has_knee else None)
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 
-from promptc.diag.findings import Diagnostic, DiskError, PromptcError, UsageError, show_reason, suggest
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, UsageError, shorten, show_reason, suggest
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
 from promptc.files.reading import read_mode
@@ -254,6 +254,7 @@ def load_case(folder: str, top: str = "") -> Case:
     confine(CASE, folder, fence)
     node = load_yaml(read_plain(os.path.join(folder, CASE), file, MAX_BYTES), file, folder)
     plain: Any = node.plain()
+    _refuse_lines(node, plain)
     found = check_case_shape(node, plain)
     if found:
         if isinstance(node.value, dict) and not any(key in node.value for key in _KINDS):
@@ -301,6 +302,17 @@ def _read_states(kind: CaseKind, plain: Mapping[str, Any], node: Node) -> tuple[
         first = node.value["states"].value[0]
         raise fail_case("PC0901", "the first of `states` has no `base`", first.span, help="name a JSON file: `base: state.json`")
     return states
+
+
+def _refuse_lines(node: Node, plain: Any) -> None:
+    """Refuse a file with a state on each line, such as `promptc cache` reads: its shape would only be called a list that is too short."""
+    given = plain.get("states") if isinstance(plain, dict) else None
+    names = given if isinstance(given, list) else [given]
+    name = next((one for one in names if isinstance(one, str) and one.endswith(".jsonl")), None)
+    if name is not None:
+        message = f"`states` names `{shorten(name)}`, which has a state on each line; a case names a file for each state"
+        help = "split it, as by `split -l 1 --additional-suffix=.json session.jsonl turn_`, and list the files"
+        raise fail_case("PC0901", message, node.value["states"].span, help=help)
 
 
 def _read_state(given: Any) -> GivenState:

@@ -516,13 +516,11 @@ def _clear_blocks(blocks: Sequence[ContentBlock], kept: set[int]) -> tuple[Conte
 
 def _warn_model(asked: Sequence[ContentBlock], provider: Provider, model: str) -> Diagnostic:
     what = f"{_name(asked)}: `{model}` supports none, and {provider.title}'s models do only from {provider.breakpoints.models[0]} on"
-    return Diagnostic(
-        "PC0566",
-        what,
-        asked[0].place,
-        "name a newer model with `--model`; the prompt itself is the same, only without this cache breakpoint",
-        "warn",
-    )
+    help = "name a newer model with `--model`; the prompt itself is the same, only without this cache breakpoint"
+    caching = provider.choose_caching(model)
+    if caching.by == "prefix" and caching.models:
+        help = f"nothing has to change: `{model}` finds the common beginning of two prompts by itself"
+    return Diagnostic("PC0566", what, asked[0].place, help, "warn")
 
 
 def _warn_unheld(asked: Sequence[ContentBlock], held: Sequence[ContentBlock]) -> Iterable[Diagnostic]:

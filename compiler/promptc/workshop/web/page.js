@@ -151,7 +151,8 @@ function drawHead() {
   at("title").textContent = `${view.pack} ${view.version}`;
   document.title = `${view.pack} ${view.version} · promptc`;
   const format = view.format === "text" ? "Text" : "Messages", kind = view.provider ? `${format} for ${view.provider}` : format;
-  const counted = `${kind}, counted by ${view.counter}${view.exact ? "" : " (an estimate)"}`;
+  const model = view.model ? `, with the window of ${view.model}` : "";
+  const counted = `${kind}, counted by ${view.counter}${view.exact ? "" : " (an estimate)"}${model}`;
   at("total").replaceChildren(h("b", {}, view.tokens === null
     ? `Does not fit ${plural(view.budget, "token")}: ${view.lack}.`
     : `${count(view.tokens)} of ${plural(view.budget, "token")}, ${percent(view.tokens, view.budget)} %.`), ` ${counted}`);
@@ -582,11 +583,12 @@ const drawRuns = (runs) => h("pre", { className: "text", tabIndex: 0, "aria-labe
 }));
 
 function drawDifference(found) {
-  const change = (old, now) => (old || now ? `: ${old ?? "–"} → ${now ?? "–"}` : "");
+  const shown = (value) => (typeof value === "number" ? count(value) : value ?? "–");
+  const change = (old, now) => (old || now ? `: ${shown(old)} → ${shown(now)}` : "");
   const facts = found.facts.map((one) => h("li", {}, one.name + change(one.old || null, one.new || null)));
   const sections = found.sections.map((one) => h("details", {},
     h("summary", {}, (one.id || "the whole") + change(one.old_tokens, one.new_tokens)),
-    listOf(one.items.map((item) => h("li", {}, `${item.id} ${item.change}: ${item.old_tokens} → ${item.new_tokens}${item.why ? ` (${item.why})` : ""}`))),
+    listOf(one.items.map((item) => h("li", {}, `${item.id} ${item.change}: ${shown(item.old_tokens)} → ${shown(item.new_tokens)}${item.why ? ` (${item.why})` : ""}`))),
     drawRuns(one.runs)));
   return [listOf(facts), ...sections];
 }
