@@ -98,40 +98,12 @@ class SegmentStore:
     def hold(self) -> Iterator[HeldStore]:
         """Open a snapshot of the store for the duration of the context."""
         with self._database.read() as session:
-            yield HeldStore(self, session, read_table(session, self._name, self.address.shown, self._span))
-
-    def read_held(
-        self, session: Transaction, found: FoundTable, wanted: Sequence[Wish], locales: Sequence[str], version: str | None
-    ) -> Rows:
-        """Read as `read` does, in an open transaction."""
-        with self._database.explain():
-            raw = {scope: self._read_scope(session, found, scope, refs) for scope, refs in _gather_refs(wanted).items()}
-        scopes = {scope: _sort_out(rows, scope) for scope, rows in raw.items()}
-        return _answer(wanted, scopes, locales, version)
-
-    def list_refs(self, session: Transaction, scope: str) -> tuple[str, ...] | None:
-        """Return the `ref_id`s of a scope's rows, active or not, by code point; None if there are too many to read."""
-        refs: list[str] = []
-        size = 0
-        asked = f'SELECT DISTINCT CAST(ref_id AS TEXT) FROM "{self._name}" WHERE scope = :scope LIMIT {_MOST_LISTED + 1}'
-        with self._database.explain():
-            for (ref,) in session.iter_rows(asked, {"scope": scope}):
-                refs.append(ref)
-                size += _measure((ref,))
-                if len(refs) > _MOST_LISTED or size > _MOST_LISTED_BYTES:
-                    return None
-        return tuple(sorted({ref for ref in refs if isinstance(ref, str) and is_name(ref)}))
+            yield HeldStore(self.address, self._name, self._span, self._database, session)
 
     def load_all(self, scope: str | None = None) -> Stored:
         """Return all rows, or those of a scope, active or not."""
-        with self._database.read() as session:
-            found = read_table(session, self._name, self.address.shown, self._span)
-            asked = self._select(found) + (" WHERE scope = :scope" if scope is not None else "")
-            rows = self._fetch(session, asked, {"scope": scope}, _STORED, _STORED)
-        judged = [(row, judge_row(*row)) for row in rows]
-        segments = [one for _, one in judged if isinstance(one, Segment)]
-        malformed = [_name_row(row, why) for row, why in judged if isinstance(why, str)]
-        return Stored(tuple(sorted(segments, key=_rank)), tuple(sorted(malformed, key=lambda one: (one.id, one.why))), found.version)
+        with self.hold() as held:
+            return held.load_all(scope)
 
     def write(self, segments: Iterable[Segment], *, prune: bool = False) -> Changes:
         """Insert and update rows by id, in one transaction; with `prune`, delete the rows of other ids.
@@ -148,49 +120,23 @@ class SegmentStore:
             with self._database.read() as session:
                 said = list(session.iter_rows("PRAGMA integrity_check(1)"))
             if said != [("ok",)]:
-                self._refuse("PC0161", "is damaged", "restore it from a backup; or remove it and import the segments again")
+                raise _refuse_store(
+                    self.address, self._span, "PC0161", "is damaged", "restore it from a backup; or remove it and import the segments again"
+                )
 
     def close(self) -> None:
         """Close the connections; the next read opens them again."""
         self._database.close()
 
-    def _read_scope(self, session: Transaction, found: FoundTable, scope: str, refs: Sequence[str] | None) -> list[tuple[Any, ...]]:
-        asked = f"{self._select(found)} WHERE scope = :scope"
-        if refs is None:
-            return self._fetch(session, asked, {"scope": scope}, _SCOPE, _SCOPE)
-        rows: list[tuple[Any, ...]] = []
-        for some in _iter_batches(refs, _MOST_REFS):
-            names, given = _name_values(some)
-            left = _SCOPE.without(rows)
-            rows += self._fetch(session, f"{asked} AND ref_id IN ({names})", {"scope": scope, **given}, left, _SCOPE)
-        return rows
-
-    def _select(self, found: FoundTable) -> str:
-        return f'SELECT {_SHOWN}, {"priority" if found.has_priority else "0"} FROM "{self._name}"'
-
-    def _fetch(self, session: Transaction, asked: str, given: Mapping[str, Any], left: _Limit, limit: _Limit) -> list[tuple[Any, ...]]:
-        """Return the rows. Refuses more than is `left` of a limit, as a view can produce any number of rows."""
-        rows: list[tuple[Any, ...]] = []
-        size = 0
-        for row in session.iter_rows(f"{asked} LIMIT {left.rows + 1}", given):
-            rows.append(row)
-            size += _measure(row)
-            if len(rows) > left.rows or size > left.bytes:
-                most = f"{limit.rows} rows" if len(rows) > left.rows else f"{limit.bytes} bytes"
-                self._refuse("PC0168", f"holds more than can be read at once ({most}{limit.of})", limit.help)
-        return rows
-
-    def _refuse(self, code: str, what: str, help: str) -> None:
-        raise DiskError([Diagnostic(code, f"the store `{self.address.shown}` {what}", self._span, help)])
-
 
 class HeldStore:
     """A snapshot of a store: whatever and however often it is queried, nothing changes."""
 
-    def __init__(self, store: SegmentStore, session: Transaction, found: FoundTable) -> None:
-        self._store = store
+    def __init__(self, address: Address, name: str, span: Span | None, database: Database, session: Transaction) -> None:
+        self._address, self._name, self._span = address, name, span
+        self._explain = database.explain
         self._session = session
-        self._found = found
+        self._found = read_table(session, name, address.shown, span)
 
     @property
     def is_told_by_its_file(self) -> bool:
@@ -199,11 +145,59 @@ class HeldStore:
 
     def read(self, wanted: Sequence[Wish], locales: Sequence[str], version: str | None) -> Rows:
         """Read the segments for each wish (`SegmentStore.read`)."""
-        return self._store.read_held(self._session, self._found, wanted, locales, version)
+        with self._explain():
+            raw = {scope: self._read_scope(scope, refs) for scope, refs in _gather_refs(wanted).items()}
+        scopes = {scope: _sort_out(rows, scope) for scope, rows in raw.items()}
+        return _answer(wanted, scopes, locales, version)
 
     def list_refs(self, scope: str) -> tuple[str, ...] | None:
-        """List the `ref_id`s of a scope's rows (`SegmentStore.list_refs`)."""
-        return self._store.list_refs(self._session, scope)
+        """Return the `ref_id`s of a scope's rows, active or not, by code point; None if there are too many to read."""
+        refs: list[str] = []
+        size = 0
+        asked = f'SELECT DISTINCT CAST(ref_id AS TEXT) FROM "{self._name}" WHERE scope = :scope LIMIT {_MOST_LISTED + 1}'
+        with self._explain():
+            for (ref,) in self._session.iter_rows(asked, {"scope": scope}):
+                refs.append(ref)
+                size += _measure((ref,))
+                if len(refs) > _MOST_LISTED or size > _MOST_LISTED_BYTES:
+                    return None
+        return tuple(sorted({ref for ref in refs if isinstance(ref, str) and is_name(ref)}))
+
+    def load_all(self, scope: str | None) -> Stored:
+        """Return all rows, or those of a scope (`SegmentStore.load_all`)."""
+        rows = self._fetch(" WHERE scope = :scope" if scope is not None else "", {"scope": scope}, _STORED, _STORED)
+        judged = [(row, judge_row(*row)) for row in rows]
+        segments = [one for _, one in judged if isinstance(one, Segment)]
+        malformed = [_name_row(row, why) for row, why in judged if isinstance(why, str)]
+        ordered = sorted(malformed, key=lambda one: (one.id, one.why))
+        return Stored(tuple(sorted(segments, key=_rank)), tuple(ordered), self._found.version)
+
+    def _read_scope(self, scope: str, refs: Sequence[str] | None) -> list[tuple[Any, ...]]:
+        if refs is None:
+            return self._fetch(" WHERE scope = :scope", {"scope": scope}, _SCOPE, _SCOPE)
+        rows: list[tuple[Any, ...]] = []
+        for some in _iter_batches(refs, _MOST_REFS):
+            names, given = _name_values(some)
+            rows += self._fetch(f" WHERE scope = :scope AND ref_id IN ({names})", {"scope": scope, **given}, _SCOPE.without(rows), _SCOPE)
+        return rows
+
+    def _fetch(self, where: str, given: Mapping[str, Any], left: _Limit, limit: _Limit) -> list[tuple[Any, ...]]:
+        """Return the rows. Refuses more than is `left` of a limit, as a view can produce any number of rows."""
+        priority = "priority" if self._found.has_priority else "0"
+        rows: list[tuple[Any, ...]] = []
+        size = 0
+        for row in self._session.iter_rows(f'SELECT {_SHOWN}, {priority} FROM "{self._name}"{where} LIMIT {left.rows + 1}', given):
+            rows.append(row)
+            size += _measure(row)
+            if len(rows) > left.rows or size > left.bytes:
+                most = f"{limit.rows} rows" if len(rows) > left.rows else f"{limit.bytes} bytes"
+                what = f"holds more than can be read at once ({most}{limit.of})"
+                raise _refuse_store(self._address, self._span, "PC0168", what, limit.help)
+        return rows
+
+
+def _refuse_store(address: Address, span: Span | None, code: str, what: str, help: str) -> DiskError:
+    return DiskError([Diagnostic(code, f"the store `{address.shown}` {what}", span, help)])
 
 
 def _measure(row: Iterable[Any]) -> int:
