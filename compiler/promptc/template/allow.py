@@ -67,6 +67,16 @@ TESTS = frozenset(
     lessthan < lt lower mapping ne != none number odd sequence string test true undefined upper
     """.split()
 )
+COMPARING = {
+    **dict.fromkeys(("eq", "==", "equalto"), "eq"),
+    **dict.fromkeys(("ne", "!="), "ne"),
+    **dict.fromkeys(("lt", "<", "lessthan"), "lt"),
+    **dict.fromkeys(("le", "<="), "lteq"),
+    **dict.fromkeys(("gt", ">", "greaterthan"), "gt"),
+    **dict.fromkeys(("ge", ">="), "gteq"),
+    "in": "in",
+}
+"""The tests that compare, each with Jinja's name of the operator."""
 GLOBALS = frozenset("range dict namespace cycler joiner".split())
 TEXT_METHODS = frozenset(
     """
