@@ -8,6 +8,7 @@ from functools import partial
 
 from jinja2 import nodes
 
+from promptc.template.allow import COMPARING
 from promptc.template.types import algebra
 from promptc.template.types.algebra import (
     ANY,
@@ -35,7 +36,7 @@ from promptc.template.types.algebra import (
     weaken,
 )
 from promptc.template.types.bounds import MAX_TOKEN, measure
-from promptc.template.types.calls import COMPARING, NUMERIC, Arguments, FilterCall, find_single, judge_filter, report_always
+from promptc.template.types.calls import NUMERIC, Arguments, FilterCall, find_single, judge_filter, report_always
 from promptc.template.types.types import (
     BOOL_TYPE,
     NEVER,
