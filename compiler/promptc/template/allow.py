@@ -106,14 +106,13 @@ class Dialect:
 
     nodes: frozenset[str]
     filters: frozenset[str]
-    functions: frozenset[str]
     lenient: bool = False
 
 
-PACK = Dialect(NODES, FILTERS, GLOBALS)
+PACK = Dialect(NODES, FILTERS)
 """The dialect of the templates and expressions of a pack."""
 
-CHAT = Dialect(NODES | {"Break", "Continue"}, JINJA_FILTERS, GLOBALS | {"raise_exception", "strftime_now"}, lenient=True)
+CHAT = Dialect(NODES | {"Break", "Continue"}, JINJA_FILTERS, lenient=True)
 """The dialect of a model's chat template."""
 
 WHY_NOT = {
