@@ -326,14 +326,14 @@ def iter_kept(text: str, boundaries: Sequence[Boundary], *, token_ends: TokenEnd
     """
     first, last = trim_span(text)
     for boundary in boundaries:
-        gaps = _strictly(list(iter_gaps(text, boundary, (first, last), token_ends)), 0)
+        gaps = _strictly(list(iter_gaps(text, boundary, (first, last), token_ends)))
         yield from (KeptText(0, gap.stop, boundary) for gap in reversed(gaps))
         last = gaps[0].stop if gaps else last
 
 
-def _strictly(gaps: list[Gap], index: int) -> list[Gap]:
-    """Drop the gaps that repeat a neighbour's place: a token of white space ends where the word before it ends."""
-    return gaps[:1] + [gap for before, gap in pairwise(gaps) if gap[index] > before[index]]
+def _strictly(gaps: list[Gap]) -> list[Gap]:
+    """Drop the gaps that end the same unit as the one before: a token of white space ends where the word before it ends."""
+    return gaps[:1] + [gap for before, gap in pairwise(gaps) if gap.stop > before.stop]
 
 
 def iter_near(text: str, boundaries: Sequence[Boundary], *, side: Side, meter: PrefixMeter, reach: CutReach) -> Iterator[KeptText]:
@@ -348,7 +348,7 @@ def iter_near(text: str, boundaries: Sequence[Boundary], *, side: Side, meter: P
     is_left_out = False
     for boundary in boundaries:
         if side == "middle" and region == whole:
-            gaps = _strictly(list(iter_gaps(text, boundary, region, partial(meter.list_ends, *region))), 0)
+            gaps = _strictly(list(iter_gaps(text, boundary, region, partial(meter.list_ends, *region))))
             if not gaps:
                 continue
             first = bisect_left(range(len(gaps)), True, key=lambda at: not reach.is_over(*_place_outward(gaps, at, len(text))))
