@@ -14,17 +14,7 @@ from functools import cache
 from itertools import groupby
 from pathlib import Path, PurePosixPath
 
-from promptc.diag.findings import (
-    Collecting,
-    Diagnostic,
-    PromptcError,
-    Span,
-    UsageError,
-    fail,
-    join_names,
-    shorten,
-    suggest,
-)
+from promptc.diag.findings import Collecting, Diagnostic, PromptcError, Span, UsageError, fail, join_names, shorten, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, TypeVar
 from promptc.files.paths import show_path
