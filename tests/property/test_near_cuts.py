@@ -14,8 +14,9 @@ from promptc.text.counters import counter as counters
 from promptc.text.counters.counter import Meter
 from promptc.text.counters.exact import load_counter
 from promptc.text.counters.huggingface import load_hf_counter
-from promptc.text.cutting import BOUNDARIES, CutReach, PrefixMeter, iter_kept, iter_near
+from promptc.text.cutting import BOUNDARIES, CutReach, PrefixMeter, iter_near
 from promptc.text.guard import Guard
+from tests.cuts import iter_cuts
 from tests.property.drawing.tokenizer import NAME, render_tokenizer
 from tests.property.text_drawing import stretched, texts
 
@@ -34,7 +35,7 @@ def _load(name):
 
 
 def _list_kept(text, at, side, counter):
-    return list(iter_kept(text, at, side=side, token_ends=lambda: counter.token_ends(text)))
+    return list(iter_cuts(text, at, side=side, token_ends=lambda: counter.token_ends(text)))
 
 
 # contract 5.14

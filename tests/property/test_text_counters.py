@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from promptc.text.counters.counter import Meter, iter_inner, iter_pieces
 from promptc.text.counters.exact import load_counter
-from promptc.text.cutting import PrefixMeter, iter_kept, list_boundaries
+from promptc.text.cutting import PrefixMeter, list_boundaries
+from tests.cuts import iter_cuts
 from tests.property.text_drawing import stretched, texts
 
 EXACT = ["cl100k_base", "o200k_base"]
@@ -137,6 +138,6 @@ def test_every_cut_is_counted_exactly(name, text, marker, data):
 def test_every_kept_text_is_counted_exactly(name, side, text, marker):
     counter = _load(name)
     prefix = PrefixMeter(Meter(counter), text)
-    for kept in list(iter_kept(text, list_boundaries(["sentence"]), side=side, token_ends=lambda: counter.token_ends(text)))[::7]:
+    for kept in list(iter_cuts(text, list_boundaries(["sentence"]), side=side, token_ends=lambda: counter.token_ends(text)))[::7]:
         start, stop = (kept.stop, len(text)) if side == "end" else (0, kept.start) if side == "start" else (kept.start, kept.stop)
         assert prefix.count_cut(start, stop, marker) == counter.measure(kept.join(text, marker))

@@ -54,11 +54,6 @@ def cast(kind, value):
     return value
 
 
-def final(decorated):
-    """Return `decorated`. Only type checkers use the mark."""
-    return decorated
-
-
 class _TupleMaker(type):
     """A metaclass that makes a `collections.namedtuple` of annotations, as `typing` does."""
 

@@ -10,4 +10,3 @@ from typing import Self as Self
 from typing import TextIO as TextIO
 from typing import TypeVar as TypeVar
 from typing import cast as cast
-from typing import final as final

@@ -142,7 +142,6 @@ class GrowingFile:
 
         Raises `BlockingIOError` if another process has it open, and `OSError` if it has fewer bytes.
         """
-        self._path = path
         self.part = name_part(path)
         self._opened = os.open(self.part, _GROWING, 0o666)
         is_ours = False

@@ -14,17 +14,7 @@ from functools import cache
 from itertools import groupby
 from pathlib import Path, PurePosixPath
 
-from promptc.diag.findings import (
-    Collecting,
-    Diagnostic,
-    PromptcError,
-    Span,
-    UsageError,
-    fail,
-    join_names,
-    shorten,
-    suggest,
-)
+from promptc.diag.findings import Collecting, Diagnostic, PromptcError, Span, UsageError, fail, join_names, shorten, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, TypeVar
 from promptc.files.paths import show_path
@@ -224,9 +214,7 @@ class OfferedFiles:
     def __init__(self, files: PackFiles, findings: list[Diagnostic]) -> None:
         self._files = files
         self._findings = findings
-        self._tools: dict[str, Tool | None] = {}
-        self._responses: dict[str, Response | None] = {}
-        self.doubts: list[Diagnostic] = []
+        self.doubts: dict[Diagnostic, None] = {}
 
     def load_tools(self, node: Node | None) -> tuple[Tool, ...]:
         """Return the tools of a list of files, in its order. Two tools with one name are a finding."""
@@ -248,12 +236,12 @@ class OfferedFiles:
     def find_tool(self, node: Node) -> Tool | None:
         """Return the tool in the file that a text names, or None if the file is wrong."""
 
-        return self._find(node, self._tools, load_tool)
+        return self._find(node, load_tool)
 
     def find_response(self, node: Node | None) -> Response | None:
         """Return the answer schema in the file that a text names, or None if no file is named or the file is wrong."""
 
-        return self._find(node, self._responses, load_response) if node is not None and node.value is not None else None
+        return self._find(node, load_response) if node is not None and node.value is not None else None
 
     def read_all(self, manifest: Node) -> None:
         """Read every tool and answer schema that a manifest names, including those of cases not chosen."""
@@ -264,17 +252,12 @@ class OfferedFiles:
             elif key == "response":
                 self.find_response(node)
 
-    def _find(
-        self, node: Node, known: dict[str, Offered | None], load: Callable[[bytes, str], tuple[Offered, tuple[Diagnostic, ...]]]
-    ) -> Offered | None:
-        place = str(Path(node.folder, str(node.value)))
-        if place not in known:
-            known[place] = None
-            with Collecting(self._findings):
-                offered, doubts = self._files.made.make(load, *self._files.read_named(node))
-                known[place] = offered
-                self.doubts.extend(doubts)
-        return known[place]
+    def _find(self, node: Node, load: Callable[[bytes, str], tuple[Offered, tuple[Diagnostic, ...]]]) -> Offered | None:
+        with Collecting(self._findings):
+            offered, doubts = self._files.made.make(load, *self._files.read_named(node))
+            self.doubts |= dict.fromkeys(doubts)
+            return offered
+        return None
 
 
 def _iter_listed(node: Node | None) -> Iterator[Node]:

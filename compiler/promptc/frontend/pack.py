@@ -397,9 +397,6 @@ class PlanLoader:
         self._lock = Lock()
         self.plans: dict[Choice, Plan] = {}
         self._sections: dict[tuple[Node, Fence | None], Section] = {}
-        self._fences: dict[Node, Fence | None] = {}
-        self._steps: dict[Node, tuple[Step, ...]] = {}
-        self._pools: dict[Node, tuple[Pool, ...]] = {}
 
     def load_plan(self, choice: Choice) -> Plan:
         """Return the compiled plan of a choice. Raises `PromptcError` with every finding of the merge and the compilation."""
@@ -429,7 +426,7 @@ class PlanLoader:
             self._compiler.findings.extend(check_effective_shape(manifest))
         if len(self._compiler.findings) > mark:
             return None
-        fence = self._load_fence(manifest)
+        fence = load_shared_fence(manifest, self._compiler)
         sections = tuple(self._load_section(name, node, fence) for name, node in manifest.value["sections"].items())
         output = load_output(manifest, sections, fence, self._compiler)
         tools = manifest.get(TOOLS)
@@ -476,15 +473,6 @@ class PlanLoader:
                 message = f"`{rule}` cannot work on `{name}`, which has `freeze`: its result is not an item that can be shown again"
                 self._compiler.note("PC0292", message, span, "shorten its items with `trim` or `shorten`, or remove them with `evict`")
 
-    def _load_fence(self, manifest: Node) -> Fence | None:
-        output = manifest.get("output")
-        node = output.get("fence") if output is not None else None
-        if node is None:
-            return None
-        if node not in self._fences:
-            self._fences[node] = load_shared_fence(manifest, self._compiler)
-        return self._fences[node]
-
     def _load_section(self, name: str, node: Node, fence: Fence | None) -> Section:
         key = (node, fence)
         if key not in self._sections:
@@ -505,23 +493,21 @@ class PlanLoader:
         node = manifest.get("truncate")
         if node is None:
             return ()
-        if node not in self._steps:
-            self._steps[node] = load_steps(node, "truncate", self._compiler)
+        steps = load_steps(node, "truncate", self._compiler)
         known = [section.id for section in sections]
-        for step in self._steps[node]:
+        for step in steps:
             for name in step.sections:
                 if name not in known:
                     self._compiler.note("PC0251", f"`truncate` names `{name}`, which is not a section", step.span, suggest(name, known))
-        return self._steps[node]
+        return steps
 
     def _load_pools(self, manifest: Node, sections: tuple[Section, ...]) -> tuple[Pool, ...]:
         node = manifest.get("pools")
         if node is None:
             return ()
-        if node not in self._pools:
-            self._pools[node] = load_pools(manifest, self._compiler)
-        _check_pools(self._pools[node], node, sections, self._compiler)
-        return self._pools[node]
+        pools = load_pools(manifest, self._compiler)
+        _check_pools(pools, node, sections, self._compiler)
+        return pools
 
 
 def _check_tool_steps(steps: Sequence[Step], compiler: TextCompiler) -> None:

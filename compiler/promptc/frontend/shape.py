@@ -16,15 +16,7 @@ from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, Literal
 from promptc.files.paths import name_shipped
 from promptc.frontend.schema.check import Verdicts
-from promptc.frontend.schema.faults import (
-    Path,
-    SchemaFault,
-    SchemaWords,
-    iter_faults,
-    list_causes,
-    list_rule_keys,
-    suggest_value,
-)
+from promptc.frontend.schema.faults import Path, SchemaFault, SchemaWords, iter_faults, list_causes, list_rule_keys, suggest_value
 from promptc.frontend.yaml import resolve_scalar
 from promptc.model.state import Node
 

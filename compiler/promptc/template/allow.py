@@ -67,6 +67,16 @@ TESTS = frozenset(
     lessthan < lt lower mapping ne != none number odd sequence string test true undefined upper
     """.split()
 )
+COMPARING = {
+    **dict.fromkeys(("eq", "==", "equalto"), "eq"),
+    **dict.fromkeys(("ne", "!="), "ne"),
+    **dict.fromkeys(("lt", "<", "lessthan"), "lt"),
+    **dict.fromkeys(("le", "<="), "lteq"),
+    **dict.fromkeys(("gt", ">", "greaterthan"), "gt"),
+    **dict.fromkeys(("ge", ">="), "gteq"),
+    "in": "in",
+}
+"""The tests that compare, each with Jinja's name of the operator."""
 GLOBALS = frozenset("range dict namespace cycler joiner".split())
 TEXT_METHODS = frozenset(
     """
@@ -96,14 +106,13 @@ class Dialect:
 
     nodes: frozenset[str]
     filters: frozenset[str]
-    functions: frozenset[str]
     lenient: bool = False
 
 
-PACK = Dialect(NODES, FILTERS, GLOBALS)
+PACK = Dialect(NODES, FILTERS)
 """The dialect of the templates and expressions of a pack."""
 
-CHAT = Dialect(NODES | {"Break", "Continue"}, JINJA_FILTERS, GLOBALS | {"raise_exception", "strftime_now"}, lenient=True)
+CHAT = Dialect(NODES | {"Break", "Continue"}, JINJA_FILTERS, lenient=True)
 """The dialect of a model's chat template."""
 
 WHY_NOT = {

@@ -10,14 +10,13 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from promptc.diag.findings import count_noun, name_kind, offer_names, show_value, suggest
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
-from promptc.template.allow import Limits
+from promptc.template.allow import COMPARING, Limits
 from promptc.template.runtime.objects import Fault, refuse
 from promptc.template.runtime.run import SCALARS, UNDEFINED, check_key, check_range, check_scheme, check_width, load_moment
 
 _NONE = type(None)
 _WHOLE = (int, bool)
 _BOUNDARIES = ("paragraph", "sentence", "line", "word", "token")
-_COMPARING = "eq == equalto ne != lt < lessthan le <= gt > greaterthan ge >=".split()
 
 _PLAIN_TESTS = """
     boolean callable defined even false filter float integer iterable lower mapping none number odd sequence string test true
@@ -268,7 +267,7 @@ _BY_PART = Signature("`map`", (_take("attribute", KEY, "", "name"), _take("defau
 """The signature of `map` without a filter."""
 TESTS: dict[str, Signature] = {
     **{name: Signature(f"`is {name}`") for name in _PLAIN_TESTS.split()},
-    **{name: Signature(f"`is {name}`", (_take("other", ANY, "", "place"),)) for name in _COMPARING},
+    **{name: Signature(f"`is {name}`", (_take("other", ANY, "", "place"),)) for name in COMPARING},
     "in": Signature("`is in`", (_take("seq", HOLDER),)),
     "divisibleby": Signature("`is divisibleby`", (_take("num", Sort("a number", NUMBER.classes, asks=_ask_divisor)),)),
 }

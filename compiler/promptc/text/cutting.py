@@ -1,4 +1,4 @@
-"""Cuts of a text: the places for them (`iter_kept`), and exact counts of many cuts for the cost of one encoding (`PrefixMeter`)."""
+"""Cuts of a text (`iter_near`, and `iter_kept` for all), and exact counts of many cuts for the cost of one encoding (`PrefixMeter`)."""
 
 from __future__ import annotations
 
@@ -317,52 +317,30 @@ def list_boundaries(at: Sequence[Boundary], finest: Boundary | None = None) -> t
     return order if finest is None else order[: order.index(finest) + 1]
 
 
-def iter_kept(text: str, boundaries: Sequence[Boundary], *, side: Side = "end", token_ends: TokenEnds) -> Iterator[KeptText]:
-    """Yield every proper cut of `text`, from the longest to the shortest; each keeps a part of what the one before keeps.
+def iter_kept(text: str, boundaries: Sequence[Boundary], *, token_ends: TokenEnds) -> Iterator[KeptText]:
+    """Yield every proper cut of the end of `text`, from the longest to the shortest; each keeps a part of what the one before keeps.
 
-    The cuts at the first of the `boundaries` come first. Then the one unit that is left (the last one with `side="start"`) is cut at the
-    next boundary, and so on. The kept text is never only white space and never ends with white space (never begins with it for `start`).
-    `token_ends` are the token ends of a counter, or a function that returns them; it is only called when the boundary `token` is reached. A
-    cut of the middle removes units from the middle outward; if as many units are left on both sides, the tail loses the next one. The white
-    space before the tail stays with it.
+    The cuts at the first of the `boundaries` come first. Then the one unit that is left is cut at the next boundary, and so on. The kept
+    text is never only white space and never ends with white space. `token_ends` are the token ends of a counter, or a function that returns
+    them; it is only called when the boundary `token` is reached.
     """
-    region = trim_span(text)
+    first, last = trim_span(text)
     for boundary in boundaries:
-        gaps = list(iter_gaps(text, boundary, region, token_ends))
-        if not gaps:
-            continue
-        if side == "start":
-            yield from (KeptText(gap.start, len(text), boundary, side) for gap in _strictly(gaps, 1))
-            region = gaps[-1].start, region[1]
-        elif side == "end":
-            yield from (KeptText(0, gap.stop, boundary, side) for gap in reversed(_strictly(gaps, 0)))
-            region = region[0], gaps[0].stop
-        elif region == trim_span(text):
-            yield from _iter_outward(text, gaps, boundary)
-            region = region[0], gaps[0].stop
-        else:
-            yield from (KeptText(gap.stop, len(text), boundary, side) for gap in reversed(_strictly(gaps, 0)))
-            region = region[0], gaps[0].stop
+        gaps = _strictly(list(iter_gaps(text, boundary, (first, last), token_ends)))
+        yield from (KeptText(0, gap.stop, boundary) for gap in reversed(gaps))
+        last = gaps[0].stop if gaps else last
 
 
-def _strictly(gaps: list[Gap], index: int) -> list[Gap]:
-    """Drop the gaps that repeat a neighbour's place: a token of white space ends where the word before it ends."""
-    return gaps[:1] + [gap for before, gap in pairwise(gaps) if gap[index] > before[index]]
-
-
-def _iter_outward(text: str, gaps: list[Gap], boundary: Boundary) -> Iterator[KeptText]:
-    """Remove units from the middle outward on both sides in turn, from the fuller side first, until only the first unit is left."""
-    gaps = _strictly(gaps, 0)
-    head = (len(gaps) + 1) // 2
-    tail = len(gaps) - head
-    while head:
-        yield KeptText(gaps[head - 1].stop, gaps[-tail].stop if tail else len(text), boundary, "middle")
-        head, tail = (head, tail - 1) if tail and tail >= head else (head - 1, tail)
+def _strictly(gaps: list[Gap]) -> list[Gap]:
+    """Drop the gaps that end the same unit as the one before: a token of white space ends where the word before it ends."""
+    return gaps[:1] + [gap for before, gap in pairwise(gaps) if gap.stop > before.stop]
 
 
 def iter_near(text: str, boundaries: Sequence[Boundary], *, side: Side, meter: PrefixMeter, reach: CutReach) -> Iterator[KeptText]:
-    """Yield the cuts of `iter_kept` without those that `reach` says are too large, but always the shortest cut.
+    """Yield the cuts of a side of `text`, as `iter_kept` does, without those that `reach` says are too large, but always the shortest cut.
 
+    A cut of the `start` leaves the last unit, and what it keeps never begins with white space. A cut of the middle removes units from the
+    middle outward; if as many units are left on both sides, the tail loses the next one. The white space before the tail stays with it.
     The function reads only the text near the first cut it yields, and the beginning of the text (with `start` the end).
     """
     whole = region = trim_span(text)
@@ -370,7 +348,7 @@ def iter_near(text: str, boundaries: Sequence[Boundary], *, side: Side, meter: P
     is_left_out = False
     for boundary in boundaries:
         if side == "middle" and region == whole:
-            gaps = _strictly(list(iter_gaps(text, boundary, region, partial(meter.list_ends, *region))), 0)
+            gaps = _strictly(list(iter_gaps(text, boundary, region, partial(meter.list_ends, *region))))
             if not gaps:
                 continue
             first = bisect_left(range(len(gaps)), True, key=lambda at: not reach.is_over(*_place_outward(gaps, at, len(text))))
@@ -404,7 +382,7 @@ def iter_near(text: str, boundaries: Sequence[Boundary], *, side: Side, meter: P
 
 
 def _place_outward(gaps: Sequence[Gap], at: int, size: int) -> tuple[int, int]:
-    """Return the places of the `at`-th cut of `_iter_outward`."""
+    """Return the places of the `at`-th cut of the middle. The fuller side loses its next unit, until only the first unit is left."""
     left = len(gaps) - at
     head, tail = (left + 1) // 2, left // 2
     return gaps[head - 1].stop, gaps[-tail].stop if tail else size

@@ -1,6 +1,7 @@
 import pytest
 
 from promptc.text.cutting import iter_kept, list_boundaries
+from tests.cuts import iter_cuts
 
 TEXT = "One two.  Three? Four\n- five\n\nSix."
 
@@ -12,7 +13,7 @@ def _ends(text):
 def _kept(text, at, side="end", marker="", ends=_ends, finest=None):
     return [
         (kept.boundary, kept.join(text, marker))
-        for kept in iter_kept(text, list_boundaries([at] if isinstance(at, str) else at, finest), side=side, token_ends=lambda: ends(text))
+        for kept in iter_cuts(text, list_boundaries([at] if isinstance(at, str) else at, finest), side=side, token_ends=lambda: ends(text))
     ]
 
 

@@ -385,7 +385,6 @@ class References:
     """
 
     def __init__(self, root: Schema) -> None:
-        self._root = root
         self._schemas = dict(iter_schemas(root))
         self._anchors: dict[str, Schema] = {}
         for schema in self._schemas.values():

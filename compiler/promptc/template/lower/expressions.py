@@ -9,14 +9,13 @@ from typing import Any, NamedTuple
 from jinja2 import nodes
 from jinja2.idtracking import VAR_LOAD_PARAMETER, VAR_LOAD_RESOLVE, Symbols
 
-from promptc.template.allow import DICT_NAMES, LIMITS
+from promptc.template.allow import COMPARING, DICT_NAMES, LIMITS
 from promptc.template.lower import pyast as py
 from promptc.template.signatures import ANY, UNKNOWN, find_wrong_filter, find_wrong_test, iter_taken, iter_taken_by_test
 
 _BINARY = {"Add": "add", "Sub": "subtract", "Mul": "multiply", "Div": "divide", "FloorDiv": "floor_divide", "Mod": "modulo", "Pow": "power"}
 _DIRECT: dict[str, ast.cmpop] = {"eq": ast.Eq(), "ne": ast.NotEq(), "lt": ast.Lt(), "lteq": ast.LtE(), "gt": ast.Gt(), "gteq": ast.GtE()}
 
-_SIGNS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 _MAY_MISS = frozenset({"Name", "Call", "Filter"})
 _LENIENT_FILTERS = {"tojson": "chat_tojson"}
 """Filters that chat templates replace by others, under names that no template can write."""
@@ -37,8 +36,8 @@ def name_filter(name: str) -> str:
 
 
 def name_test(name: str) -> str:
-    """Return the variable of a test; `==` and `eq` share one."""
-    return f"t_{_SIGNS.get(name, name)}"
+    """Return the variable of a test; those with the same operator share one."""
+    return f"t_{COMPARING.get(name, name)}"
 
 
 class Expressions:

@@ -8,7 +8,7 @@ from typing import Any
 
 from jinja2 import nodes
 
-from promptc.template.allow import LIST_METHODS, MAPPING_METHODS, TEXT_METHODS
+from promptc.template.allow import COMPARING, LIST_METHODS, MAPPING_METHODS, TEXT_METHODS
 from promptc.template.signatures import (
     ANY,
     CHAT,
@@ -77,10 +77,6 @@ Evaluate = Callable[[WalkRun, nodes.Expr, Scope], Value]
 
 _Taken = tuple[str, Parameter, Any, int | str]
 """An argument: the callee's name for messages, the parameter, the value if it is a constant, and the argument's place or name."""
-COMPARING = {
-    "eq": "eq", "==": "eq", "equalto": "eq", "ne": "ne", "!=": "ne", "lt": "lt", "<": "lt", "lessthan": "lt", "le": "lteq", "<=": "lteq",
-    "gt": "gt", ">": "gt", "greaterthan": "gt", "ge": "gteq", ">=": "gteq", "in": "in",
-}  # fmt: skip
 
 LENIENT = frozenset("none string number mapping boolean integer float true false".split())
 """Tests that are false for undefined and none, and never stop the run."""

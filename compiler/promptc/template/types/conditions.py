@@ -14,8 +14,9 @@ from typing import Literal
 from jinja2 import nodes
 
 from promptc.diag.findings import count_noun
+from promptc.template.allow import COMPARING
 from promptc.template.types import algebra
-from promptc.template.types.calls import COMPARING, SIGNS
+from promptc.template.types.calls import SIGNS
 from promptc.template.types.expressions import evaluate, find_path, spell
 from promptc.template.types.infer import CompiledText, load_trees
 from promptc.template.types.types import (

@@ -12,6 +12,7 @@ from typing import Any
 
 from jinja2 import nodes
 
+from promptc.template.allow import COMPARING
 from promptc.template.types import algebra
 from promptc.template.types.algebra import (
     ASKED,
@@ -34,7 +35,7 @@ from promptc.template.types.algebra import (
     part_type,
 )
 from promptc.template.types.bounds import measure
-from promptc.template.types.calls import COMPARING, LENIENT, Arguments, ask, call, compare, find_single, judge_test
+from promptc.template.types.calls import LENIENT, Arguments, ask, call, compare, find_single, judge_test
 from promptc.template.types.filters import apply_filter
 from promptc.template.types.trials import is_trial, list_ways
 from promptc.template.types.types import (

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from jinja2 import nodes
 
+from promptc.template.allow import COMPARING
 from promptc.template.types import algebra
 from promptc.template.types.algebra import (
     ANY,
@@ -34,7 +36,7 @@ from promptc.template.types.algebra import (
     weaken,
 )
 from promptc.template.types.bounds import MAX_TOKEN, measure
-from promptc.template.types.calls import COMPARING, NUMERIC, Arguments, FilterCall, find_single, judge_filter, report_always
+from promptc.template.types.calls import NUMERIC, Arguments, FilterCall, find_single, judge_filter, report_always
 from promptc.template.types.types import (
     BOOL_TYPE,
     NEVER,
@@ -251,24 +253,33 @@ def give_default(given: FilterCall) -> Type:
     return join_types(map_members(given.kind, lambda one: NEVER if isinstance(one, NoneType | UndefinedType) else one), instead)
 
 
-def give_pairs(given: FilterCall) -> Type:
-    """Infer the list of a mapping's pairs."""
-    return map_members(given.kind, lambda one: _make_pairs(one, lazy=False))
-
-
-def give_items(given: FilterCall) -> Type:
-    """Infer the lazy sequence of a mapping's pairs."""
-    return map_members(given.kind, lambda one: _make_pairs(one, lazy=True))
-
-
-def give_first(given: FilterCall) -> Type:
-    """Infer one element, undefined if there may be none."""
-    return _pick_one(given)
-
-
 def give_picked(given: FilterCall) -> Type:
     """Infer one element; the run stops if there is none."""
     return element_type(given.kind)
+
+
+def _give_pairs(given: FilterCall, *, lazy: bool) -> Type:
+    """Infer the pairs of a mapping."""
+    return map_members(given.kind, lambda one: _make_pairs(one, lazy=lazy))
+
+
+def _make_pairs(kind: Type, *, lazy: bool) -> Type:
+    if isinstance(kind, UndefinedType):
+        return ListType(NEVER, 0, 0, (), "lazy")  # an undefined value has no pairs
+    if not isinstance(kind, MappingType):
+        return UNKNOWN_TYPE
+    pair = ListType(NEVER, 2, 2, (TextType(), value_type(kind)), "tuple")
+    return ListType(pair, 0, kind.most, (), "lazy" if lazy else "list", True, kind.at)
+
+
+def _pick_one(given: FilterCall) -> Type:
+    """Infer one element, undefined if there may be none."""
+    element = element_type(given.kind)
+    if not _lists(given.kind) or _count_least(given.kind) > 0:
+        return element
+    gap = UndefinedType("empty", given.node.name, (), "a list")
+    found = join_types(element, gap)
+    return weaken(found) if _is_loose(given.kind) else found
 
 
 def give_mapped(given: FilterCall) -> Type:
@@ -287,24 +298,20 @@ def give_mapped(given: FilterCall) -> Type:
     return _make(given.kind, give(name, each), lazy=True)
 
 
-def give_selected(given: FilterCall) -> Type:
-    """Infer the elements that pass a test."""
-    return _select(given, by=False, truth=True)
-
-
-def give_rejected(given: FilterCall) -> Type:
-    """Infer the elements that fail a test."""
-    return _select(given, by=False, truth=False)
-
-
-def give_selected_by(given: FilterCall) -> Type:
-    """Infer the elements with an attribute that passes a test."""
-    return _select(given, by=True, truth=True)
-
-
-def give_rejected_by(given: FilterCall) -> Type:
-    """Infer the elements with an attribute that fails a test."""
-    return _select(given, by=True, truth=False)
+def _select(given: FilterCall, *, by: bool, truth: bool) -> Type:
+    """Infer the elements that pass a test, or with a false `truth` those that fail it; `by` says whether an attribute of each is tested."""
+    element = element_type(given.kind)
+    rest = list(given.args[1:] if by else given.args)
+    test = find_single(rest[0].kind) if rest else "truth"
+    change = _make_change(test, rest[1:], truth)
+    attribute = given.args[0] if by and given.args else None
+    asked = _read_attribute(given, element, attribute, strict=test not in ("defined", "undefined") and by)
+    if not by and test != "defined":
+        asked = element
+    if test in NUMERIC:
+        given.walk.take(Value(asked), NUMBERS, f"`is {test}`", given.node, given.scope)
+    kept = map_members(element, lambda one: _keep(one, attribute, change)) if asked is not UNKNOWN_TYPE or not by else element
+    return _make(given.kind, kept, lazy=True, least=0, loose=True)
 
 
 def give_unique(given: FilterCall) -> Type:
@@ -371,31 +378,31 @@ _RULES: Mapping[str, Rule] = {
     "center": Rule(SHOWN_TEXT, give_centred),
     "count": Rule(COUNTED, give_length),
     "default": Rule(ANY, give_default),
-    "dictsort": Rule(MAPPED, give_pairs),
+    "dictsort": Rule(MAPPED, partial(_give_pairs, lazy=False)),
     "escape": Rule(SHOWN_TEXT, give_times(5)),
     "filesizeformat": Rule(SIZED, _always(TextType(320, 320))),
-    "first": Rule(SEQUENCE, give_first),
+    "first": Rule(SEQUENCE, _pick_one),
     "float": Rule(PARSED, _parse(NUMBER_TYPE)),
     "format": Rule(ONLY_TEXT, give_formatted),
     "groupby": Rule(ITERATED, give_groups),
     "indent": Rule(STRICT_TEXT, give_indented),
     "int": Rule(PARSED, _parse(WHOLE)),
-    "items": Rule(_PAIRED, give_items),
+    "items": Rule(_PAIRED, partial(_give_pairs, lazy=True)),
     "join": Rule(SEQUENCE, give_joined),
-    "last": Rule(_MADE, give_first),
+    "last": Rule(_MADE, _pick_one),
     "length": Rule(COUNTED, give_length),
     "list": Rule(SEQUENCE, give_list),
     "lower": Rule(ONLY_TEXT, give_cased),
     "map": Rule(_PASSED, give_mapped),
     "max": Rule(SEQUENCE, give_extreme),
     "min": Rule(SEQUENCE, give_extreme),
-    "reject": Rule(_PASSED, give_rejected),
-    "rejectattr": Rule(_SIFTED, give_rejected_by),
+    "reject": Rule(_PASSED, partial(_select, by=False, truth=False)),
+    "rejectattr": Rule(_SIFTED, partial(_select, by=True, truth=False)),
     "replace": Rule(SHOWN_TEXT, give_replaced),
     "reverse": Rule(SEQUENCE, give_reversed),
     "round": Rule(NUMBERS, _always(NUMBER_TYPE)),
-    "select": Rule(_PASSED, give_selected),
-    "selectattr": Rule(_SIFTED, give_selected_by),
+    "select": Rule(_PASSED, partial(_select, by=False, truth=True)),
+    "selectattr": Rule(_SIFTED, partial(_select, by=True, truth=True)),
     "slice": Rule(ITERATED, give_batches),
     "sort": Rule(SEQUENCE, give_sorted),
     "string": Rule(_SHOWN, give_shown),
@@ -488,24 +495,6 @@ def _make(kind: Type, element: Type, *, lazy: bool = False, least: int | None = 
     )
 
 
-def _make_pairs(kind: Type, *, lazy: bool) -> Type:
-    if isinstance(kind, UndefinedType):
-        return ListType(NEVER, 0, 0, (), "lazy")  # an undefined value has no pairs
-    if not isinstance(kind, MappingType):
-        return UNKNOWN_TYPE
-    pair = ListType(NEVER, 2, 2, (TextType(), value_type(kind)), "tuple")
-    return ListType(pair, 0, kind.most, (), "lazy" if lazy else "list", True, kind.at)
-
-
-def _pick_one(given: FilterCall) -> Type:
-    element = element_type(given.kind)
-    if not _lists(given.kind) or _count_least(given.kind) > 0:
-        return element
-    gap = UndefinedType("empty", given.node.name, (), "a list")
-    found = join_types(element, gap)
-    return weaken(found) if _is_loose(given.kind) else found
-
-
 def _spell_element(given: FilterCall, attribute: str = "") -> str:
     if not given.value.spelled:
         return ""
@@ -547,21 +536,6 @@ def _name_gaps(given: FilterCall, kind: Type, attribute: Value) -> Type:
     return map_members(
         kind, lambda one: replace(one, read_at=place, spelled=spelled, certain=certain) if isinstance(one, UndefinedType) else one
     )
-
-
-def _select(given: FilterCall, *, by: bool, truth: bool) -> Type:
-    element = element_type(given.kind)
-    rest = list(given.args[1:] if by else given.args)
-    test = find_single(rest[0].kind) if rest else "truth"
-    change = _make_change(test, rest[1:], truth)
-    attribute = given.args[0] if by and given.args else None
-    asked = _read_attribute(given, element, attribute, strict=test not in ("defined", "undefined") and by)
-    if not by and test != "defined":
-        asked = element
-    if test in NUMERIC:
-        given.walk.take(Value(asked), NUMBERS, f"`is {test}`", given.node, given.scope)
-    kept = map_members(element, lambda one: _keep(one, attribute, change)) if asked is not UNKNOWN_TYPE or not by else element
-    return _make(given.kind, kept, lazy=True, least=0, loose=True)
 
 
 def _keep(member: Type, attribute: Value | None, change: Callable[[Type], Type]) -> Type:

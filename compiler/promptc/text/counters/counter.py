@@ -401,9 +401,9 @@ def _iter_apart(counter: Counter, text: str) -> Iterator[str]:
     yield text[start:]
 
 
-def iter_inner(counter: Counter, text: str, start: int = 0) -> Iterator[int]:
-    """Yield, in ascending order, the places inside `text` after `start` where counts add up: at line ends, spaces and changes of class."""
-    return _iter_safe(counter, text, _PLACES, 0, start)
+def iter_inner(counter: Counter, text: str) -> Iterator[int]:
+    """Yield, in ascending order, the places inside `text` where counts add up: at line ends, spaces and changes of class."""
+    return _iter_safe(counter, text, _PLACES)
 
 
 def iter_pieces(counter: Counter, text: str) -> Iterator[str]:
@@ -418,9 +418,9 @@ def iter_pieces(counter: Counter, text: str) -> Iterator[str]:
     yield text[start:]
 
 
-def _iter_safe(counter: Counter, text: str, pattern: re.Pattern[str], apart: int = 0, start: int = 0) -> Iterator[int]:
-    size, is_safe, least = len(text), counter.is_safe, start + apart
-    for found in pattern.finditer(text, start):
+def _iter_safe(counter: Counter, text: str, pattern: re.Pattern[str], apart: int = 0) -> Iterator[int]:
+    size, is_safe, least = len(text), counter.is_safe, apart
+    for found in pattern.finditer(text):
         place = found.end()
         if place >= least and 0 < place < size and is_safe(text[place - 1], text[place : place + _AHEAD]):
             yield place

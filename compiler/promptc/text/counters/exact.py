@@ -55,7 +55,7 @@ def load_counter(
     if name == CharacterCounter.name:
         return CharacterCounter()
     if name in VOCABULARIES:
-        return load_table_counter(name, span=span)
+        return load_table_counter(name, span)
     if name.startswith("hf:"):
         return load_tokenizer_file(name, folder, span)
     if name.startswith(ENCODING):
@@ -85,9 +85,9 @@ _ENCODINGS = ("gpt2", "r50k_base", "p50k_base", "p50k_edit", "o200k_harmony")
 """Encodings of tiktoken that are not shipped."""
 
 
-def load_table_counter(name: str, path: str = "", span: Span | None = None) -> TableCounter:
-    """Load the counter of the shipped vocabulary `name`, shared by all packs of a process. `path` is its table, if not the shipped one."""
-    path = path or vocabulary_path(name)
+def load_table_counter(name: str, span: Span | None = None) -> TableCounter:
+    """Load the counter of the shipped vocabulary `name`, shared by all packs of a process."""
+    path = vocabulary_path(name)
     check_vocabulary(name, path, span)
     counter = _LOADED.get((name, path))
     return counter or _LOADED.setdefault((name, path), TableCounter(name, path))

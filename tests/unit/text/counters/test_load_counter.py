@@ -6,16 +6,29 @@ import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from promptc.diag.findings import PromptcError, Span
-from promptc.text.counters.bpe import VOCABULARIES, vocabulary_path
-from promptc.text.counters.exact import load_counter, load_table_counter
+from promptc.text.counters import bpe
+from promptc.text.counters.bpe import VOCABULARIES, look_in, vocabulary_path
+from promptc.text.counters.exact import load_counter
 from promptc.text.json import render_digest
 
 SPAN = Span("pack.yaml", 4, 12)
 
 
-def _find_failure(name, folder=Path(), table=""):
+@pytest.fixture
+def tables(tmp_path):
+    """A folder in which the tables are looked for."""
+    before = look_in(tmp_path)
+    yield tmp_path
+    look_in(before)
+
+
+def _read_table(name):
+    return Path(bpe.__file__).parents[2].joinpath("vocabularies", f"{name}.tokens").read_bytes()
+
+
+def _find_failure(name, folder=Path()):
     with pytest.raises(PromptcError) as caught:
-        load_table_counter(name, str(table), SPAN) if table else load_counter(name, folder=folder, span=SPAN)
+        load_counter(name, folder=folder, span=SPAN)
     (found,) = caught.value.diagnostics
     assert found.span == SPAN
     assert found.help
@@ -51,35 +64,34 @@ def test_an_encoding_without_its_prefix_is_an_error_with_the_prefix(name):
     assert _find_failure(name).help == f"`{name}` is an encoding of tiktoken: write `tiktoken:{name}`"
 
 
-def test_a_missing_vocabulary_is_an_error(tmp_path):
-    found = _find_failure("o200k_base", table=tmp_path / "o200k_base.tokens")
+def test_a_missing_vocabulary_is_an_error(tables):
+    found = _find_failure("o200k_base")
     assert found.code == "PC0181"
     assert "missing" in found.message
 
 
-def test_a_vocabulary_of_another_size_is_an_error(tmp_path):
-    damaged = tmp_path / "cl100k_base.tokens"
-    damaged.write_bytes(Path(vocabulary_path("cl100k_base")).read_bytes() + b"\n")
-    found = _find_failure("cl100k_base", table=damaged)
+def test_a_vocabulary_of_another_size_is_an_error(tables):
+    damaged = tables / "cl100k_base.tokens"
+    damaged.write_bytes(_read_table("cl100k_base") + b"\n")
+    found = _find_failure("cl100k_base")
     assert found.code == "PC0181"
     assert render_digest(damaged.read_bytes()) in found.message
 
 
 @pytest.mark.parametrize("place", [0, 20, 64, 700_000, -1])
-def test_a_vocabulary_with_another_byte_counts_nothing(place, tmp_path):
-    damaged = tmp_path / "cl100k_base.tokens"
-    content = bytearray(Path(vocabulary_path("cl100k_base")).read_bytes())
+def test_a_vocabulary_with_another_byte_counts_nothing(place, tables):
+    content = bytearray(_read_table("cl100k_base"))
     content[place] ^= 1
-    damaged.write_bytes(content)
-    counter = load_table_counter("cl100k_base", str(damaged))
+    (tables / "cl100k_base.tokens").write_bytes(content)
+    counter = load_counter("cl100k_base", folder=Path())
     with pytest.raises(PromptcError, match=r"PC0181.*not the vocabulary of `cl100k_base`: its digest is sha256:"):
         counter.measure("a")
 
 
-def test_a_vocabulary_that_goes_before_it_is_opened_is_an_error(tmp_path):
-    copy = tmp_path / "o200k_base.tokens"
-    copy.write_bytes(Path(vocabulary_path("o200k_base")).read_bytes())
-    counter = load_table_counter("o200k_base", str(copy))
+def test_a_vocabulary_that_goes_before_it_is_opened_is_an_error(tables):
+    copy = tables / "o200k_base.tokens"
+    copy.write_bytes(_read_table("o200k_base"))
+    counter = load_counter("o200k_base", folder=Path())
     copy.unlink()
     with pytest.raises(PromptcError, match=r"PC0181.*is missing"):
         counter.measure("a")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from promptc.diag.findings import name_kind
 from promptc.diag.typed import Any
+from promptc.template.allow import COMPARING
 from promptc.template.allow import FILTERS as FILTER_NAMES
 from promptc.template.allow import TESTS as TEST_NAMES
 from promptc.template.runtime.filters.table import Test, load_filter, load_test
@@ -24,7 +25,6 @@ from promptc.template.runtime.run import (
 )
 from promptc.template.runtime.values import Reader, add, bound_number, compare, contains, make_reader, make_readers, modulo, show
 
-_EQUALITIES = frozenset({"eq", "==", "equalto"})
 _SMALL = 255
 
 
@@ -86,7 +86,7 @@ def _make_question(run: Run, args: tuple[Any, ...], kwargs: dict[str, Any]) -> C
 
 def _make_comparison(run: Run, test: Callable[..., bool], name: str, other: Any) -> Callable[[Any], bool]:
     """Return a test against one value. It compares numbers and short texts for equality directly."""
-    if name in _EQUALITIES and (other.__class__ in NUMBERS or (other.__class__ is str and len(other) < _SMALL)):
+    if COMPARING.get(name) == "eq" and (other.__class__ in NUMBERS or (other.__class__ is str and len(other) < _SMALL)):
         return lambda value: value == other if value.__class__ in SCALARS else test(run, value, other)
     return lambda value: test(run, value, other)
 
@@ -414,8 +414,6 @@ def _same(*values: bool | None) -> Test:
     return is_same
 
 
-_EQUAL, _UNEQUAL = _comparing("eq"), _comparing("ne")
-_LESS, _LESS_OR_EQUAL, _GREATER, _GREATER_OR_EQUAL = map(_comparing, ("lt", "lteq", "gt", "gteq"))
 TESTS: dict[str, Test] = {
     "odd": is_odd,
     "even": is_even,
@@ -438,22 +436,8 @@ TESTS: dict[str, Test] = {
     "callable": is_callable,
     "filter": is_filter,
     "test": is_test,
+    **{name: _comparing(operator) for name, operator in COMPARING.items()},
     "in": is_in,
-    "eq": _EQUAL,
-    "==": _EQUAL,
-    "equalto": _EQUAL,
-    "ne": _UNEQUAL,
-    "!=": _UNEQUAL,
-    "lt": _LESS,
-    "<": _LESS,
-    "lessthan": _LESS,
-    "le": _LESS_OR_EQUAL,
-    "<=": _LESS_OR_EQUAL,
-    "gt": _GREATER,
-    ">": _GREATER,
-    "greaterthan": _GREATER,
-    "ge": _GREATER_OR_EQUAL,
-    ">=": _GREATER_OR_EQUAL,
 }
 FILTERS: dict[str, Callable[..., Any]] = {
     "map": map_values,

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import cache
 
 from promptc.diag.findings import name_kind
 from promptc.diag.typed import Any
 from promptc.template.runtime.methods import change_case, pad_text, replace_text, split_lines, strip_text
 from promptc.template.runtime.objects import refuse
 from promptc.template.runtime.run import UNDEFINED, Run, check_defined, check_scheme, list_values, pay_each, price_count
-from promptc.template.runtime.values import show
+from promptc.template.runtime.values import format_percent, show
+from promptc.text.characters import compile_later
 
 _MAKE_TEXT = "make it a string first: `| string`, `| join`"
 _SLACK = 8
-_MAIL = re.compile(r"\S+@\w[\w.-]*\.\w+")
+_MAIL = compile_later(r"\S+@\w[\w.-]*\.\w+")
 
-_WEB = re.compile(
-    r"""
+_WEB = compile_later(
+    r"""(?ix)
     (?:
         (?:https?://|www\.) (?:[\w%-]+\.)* (?:[a-z]{2,63}|xn--[\w%]{2,59})
       | (?:[\w%-]{2,63}\.)+ (?:com|net|int|edu|gov|org|info|mil)
@@ -26,9 +26,9 @@ _WEB = re.compile(
     )
     (?::\d{1,5})?
     (?:[/?#]\S*)?
-    """,
-    re.IGNORECASE | re.VERBOSE,
+    """
 )
+_BEGINS_WORD = compile_later(r"([-\s({\[<]+)")
 _PAIRS = (("(", ")"), ("<", ">"), ("&lt;", "&gt;"))
 _ESCAPES = (("&", "&amp;"), (">", "&gt;"), ("<", "&lt;"), ("'", "&#39;"), ('"', "&#34;"))
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-~")
@@ -51,20 +51,13 @@ def capitalize(run: Run, value: Any) -> str:
     return change_case(run, show(run, value), str.capitalize)
 
 
-@cache
-def _load_splitter() -> Callable[[str], list[str]]:
-    import re
-
-    return re.compile(r"([-\s({\[<]+)").split
-
-
 def title(run: Run, value: Any) -> str:
     """Begin each word with a capital, and convert its other letters to small ones.
     Words begin after white space, `-` and opening brackets.
     """
     text = show(run, value)
     run.take(1 + 6 * len(text))
-    words = _load_splitter()(text)
+    words = _BEGINS_WORD.split(text)
     made = "".join([word[0].upper() + word[1:].lower() for word in words if word])
     run.make(len(made))
     return made
@@ -92,8 +85,6 @@ def replace(run: Run, value: Any, old: Any, new: Any, count: int | None = None) 
 
 def count_words(run: Run, value: Any) -> int:
     """Count the words of the text: runs of letters, digits and `_`."""
-    import re
-
     text = show(run, value)
     run.take(1 + 2 * len(text))
     return sum(1 for _ in re.finditer(r"\w+", text))
@@ -130,8 +121,6 @@ def indent(run: Run, value: Any, width: int | str = 4, first: bool = False, blan
 
 def format_values(run: Run, value: Any, /, *args: Any, **kwargs: Any) -> str:
     """Fill in the places of the text, `%s` and the like, with the arguments."""
-    from promptc.template.runtime.values import format_percent
-
     return format_percent(run, show(run, value), kwargs or args)
 
 
