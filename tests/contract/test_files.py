@@ -24,6 +24,9 @@ READER = {
 # --- what is promptc's own, or the user's ---
 SHIPPED = {
     ("promptc.cli.commands.pack_info", "path.read_bytes"): 1,  # of a template that is shipped
+    ("promptc.cli.commands.pack_info", "Path(__file__).parents[1].joinpath(f'completion.{shell}').read_bytes"): 1,
+    ("promptc.cli.reports", "Path(__file__).with_name('matrix.html').read_text"): 1,
+    ("promptc.cli.views.blockmap", "Path(__file__).with_name('blockmap.css').read_text"): 1,
     ("promptc.cli.group", "Path(vocabulary_path(name)).read_bytes"): 1,
     ("promptc.cli.commands.pack_info", "name_shipped('schemas', name).read_bytes"): 1,
     ("promptc.diag.findings", "Path(__file__).with_name('codes.toml').read_text"): 1,
@@ -59,7 +62,7 @@ NO_FILES = {
     ("promptc.cli.commands.diff", "read_bytes"): 1,
     ("promptc.cli.commands.answer", "read_bytes"): 3,
     ("promptc.cli.commands.calibrate", "read_bytes"): 1,
-    ("promptc.cli.commands.edit", "read_bytes"): 1,
+    ("promptc.cli.commands.check", "read_bytes"): 1,
     ("promptc.cli.commands.cache", "read_bytes"): 2,
     ("promptc.cli.commands.apply", "read_bytes"): 3,
     ("promptc.frontend.output", "files.read_text"): 1,

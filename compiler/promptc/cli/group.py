@@ -70,7 +70,7 @@ GROUPS: dict[str, dict[str, str]] = {
 COMMANDS: dict[str, str] = {name: what for commands in GROUPS.values() for name, what in commands.items()}
 _HOMES = {
     **dict.fromkeys(("explain", "eval"), "render"),
-    **dict.fromkeys(("fmt", "tune"), "edit"),
+    "fmt": "check",
     "matrix": "test",
     "lsp": "serve",
     **dict.fromkeys(("accept", "reject", "prune", "review"), "pending"),

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from promptc.api import Pack
 from promptc.cache import Cache, open_cache
 from promptc.cli.options import RenderCommand, RenderRequest
-from promptc.cli.terminal import Reporter, read_stdin, show_json, write_stdout
+from promptc.cli.terminal import STDIN, Reporter, read_stdin, show_json, write_stdout
 from promptc.diag.findings import Diagnostic, DiskError, UsageError, join_names, show_reason, suggest
 from promptc.diag.typed import Any
 from promptc.files.reading import read_beginning, read_given
@@ -23,8 +23,6 @@ from promptc.pipeline import Outcome, Prompt
 
 DOES_NOT_FIT = 3
 """The exit code of a render whose content cannot be brought within its budget."""
-
-STDIN = "-"
 
 
 def run_render(reporter: Reporter, given: RenderCommand) -> int:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 
 from promptc.cli.options import read_render, read_settings
-from promptc.cli.terminal import Reporter, discard_output, escape_controls, write_stderr
+from promptc.cli.terminal import STDIN, Reporter, discard_output, escape_controls, write_stderr
 from promptc.diag.findings import PromptcError, UsageError
 from promptc.diag.typed import Any
 
@@ -143,7 +143,7 @@ def _run_again(reporter: Reporter, command: Any, act: Callable[[], int | None]) 
     """Run a click command with `--watch`. Raises `UsageError` (PC0744) if the command must not run twice."""
     from promptc.cli.group import CHANGED
     from promptc.cli.interaction import watch_runs
-    from promptc.cli.request import STDIN, reuse_packs
+    from promptc.cli.request import reuse_packs
     from promptc.diag.findings import Diagnostic
 
     wrong = "reads standard input, which ends" if STDIN in command.params.values() else ""

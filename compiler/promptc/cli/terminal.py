@@ -19,6 +19,9 @@ from promptc.diag.findings import Diagnostic, DiskError, Level, Span, show_reaso
 from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import IO, Any, Literal, TextIO
 
+STDIN = "-"
+"""Names standard input where a command takes a file."""
+
 MAX_STDIN = 96_000_000
 """The most bytes read from standard input, the same limit as for a state."""
 

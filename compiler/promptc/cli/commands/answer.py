@@ -14,8 +14,8 @@ from promptc.cli.commands.apply import read_answer_file, read_answer_files, read
 from promptc.cli.commands.check import print_findings
 from promptc.cli.group import ARG, PACK, Command, complete, take
 from promptc.cli.options import MODELS, MOOD, PATCH, VARIANT, make_request
-from promptc.cli.request import STDIN, read_bytes
-from promptc.cli.terminal import Reporter, write_stdout
+from promptc.cli.request import read_bytes
+from promptc.cli.terminal import STDIN, Reporter, write_stdout
 from promptc.diag.findings import Diagnostic, Span, UsageError, count_noun, join_names, suggest
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any

@@ -17,8 +17,8 @@ import click
 from promptc.api import Pack
 from promptc.cli.group import ARG, PACK, Command, complete, take
 from promptc.cli.options import MODELS, refuse_form
-from promptc.cli.request import STDIN, read_bytes, read_first
-from promptc.cli.terminal import Reporter, escape_controls, show_json, write_stdout
+from promptc.cli.request import read_bytes, read_first
+from promptc.cli.terminal import STDIN, Reporter, escape_controls, show_json, write_stdout
 from promptc.cli.views.difference import render_changes
 from promptc.cli.views.drawing import render_table
 from promptc.diag.findings import Diagnostic, DiskError, UsageError, shorten, show_plural

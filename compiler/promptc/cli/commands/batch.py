@@ -13,8 +13,7 @@ from promptc.batch import Batch, BatchProgress, OnError, count_states, run_batch
 from promptc.cli.group import PACK, Command, read_count, take, take_request
 from promptc.cli.interaction import Progress
 from promptc.cli.options import NO_CACHE, RenderRequest
-from promptc.cli.request import STDIN
-from promptc.cli.terminal import Reporter, escape_controls
+from promptc.cli.terminal import STDIN, Reporter, escape_controls
 from promptc.diag.findings import Diagnostic, DiskError, UsageError, show_plural, show_reason
 from promptc.diag.typed import IO
 from promptc.files.reading import follow_link, open_given

@@ -13,8 +13,8 @@ from promptc.api import Pack
 from promptc.cli.group import PACK, Command, read_count, take_request
 from promptc.cli.interaction import Progress
 from promptc.cli.options import RenderRequest
-from promptc.cli.request import STDIN, compile_request, open_pack, read_bytes
-from promptc.cli.terminal import PLAIN, Paint, Reporter, clip_cells, escape_controls, read_width, write_stdout
+from promptc.cli.request import compile_request, open_pack, read_bytes
+from promptc.cli.terminal import PLAIN, STDIN, Paint, Reporter, clip_cells, escape_controls, read_width, write_stdout
 from promptc.cli.views.drawing import Cell, Page, Row, count_columns, render_table, show_count, show_percent, wrap
 from promptc.cli.views.meter import WIDTH, draw_rows
 from promptc.diag.findings import Diagnostic, FitError, PromptcError, Span, UsageError, show_plural

@@ -1,4 +1,8 @@
-"""`promptc check`: reports mistakes and doubtful parts of packs as text, JSON, SARIF or GitHub commands."""
+"""`promptc check`: reports mistakes and doubtful parts of packs as text, JSON, SARIF or GitHub commands, and mends some of them.
+`promptc fmt`: lays out the YAML files of packs.
+
+Cached findings are reported without the code that checks a pack, which is therefore imported late.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +13,19 @@ from types import MappingProxyType
 import click
 
 from promptc.cache import describe_maker, open_cache
-from promptc.cli.group import PACKS_OR_HERE, Command, take
+from promptc.cli.group import FILES_OR_HERE, PACKS_OR_HERE, Command, take
 from promptc.cli.options import MODELS, NO_CACHE, STORE, WATCH, OptionSpec, read_stores
-from promptc.cli.terminal import Reporter, describe_diagnostic, escape_controls, show_json, show_text, write_stdout
+from promptc.cli.terminal import STDIN, Reporter, describe_diagnostic, escape_controls, show_json, show_text, write_stdout
 from promptc.diag.findings import VERBOSE, Diagnostic, PromptcError, show_plural
 from promptc.diag.frozen import as_plain, replace
 from promptc.diag.typed import Any
 from promptc.frontend.kept_pack import KeptFindings
 from promptc.model.pack import MANIFEST
+from promptc.text.diff import diff_lines
 
 _FINDINGS = 1
 _SHAPES = ("sarif", "github")
+_ENDINGS = (".yaml", ".yml")
 _EDITED = ("json", "sarif")
 _MODEL = OptionSpec(
     "--model", "Judge the pack for this model instead. Repeat it for more models.", "NAME", is_multiple=True, is_declared=True
@@ -141,7 +147,6 @@ class _PackChecker:
 
     def fix(self, path: str, *, is_dry: bool) -> Sequence[Diagnostic]:
         """Fix the pack at a path, or show the changes, and return the findings that are left."""
-        from promptc.cli.commands.edit import render_diff
         from promptc.workshop.mend import fix_pack
 
         fixed = fix_pack(path, self._check, self._models)
@@ -155,7 +160,7 @@ class _PackChecker:
         return fixed.left
 
     def _load(self, path: str) -> Sequence[Diagnostic]:
-        from promptc.cli.request import load_pack  # imported late: cached findings need none of the code that checks a pack
+        from promptc.cli.request import load_pack
 
         return self._check(load_pack(path, self._models))
 
@@ -240,3 +245,97 @@ def _iter_inner(folder: Path) -> Iterator[Path]:
             if (one / MANIFEST).is_file():
                 yield one
             yield from _iter_inner(one)
+
+
+# --- fmt ---
+
+
+@click.command(
+    "fmt",
+    cls=Command,
+    examples=[
+        ("Lay out the files of the pack in this folder", "promptc fmt"),
+        ("Lay out one file", "promptc fmt packs/sentinel/pack.yaml"),
+        ("Name the files that are not laid out, in CI", "promptc fmt --check packs fixtures"),
+        ("See what would change", "promptc fmt --diff packs/sentinel"),
+        ("Lay out what an editor pipes in", "promptc fmt - < pack.yaml"),
+    ],
+)
+@FILES_OR_HERE
+@click.option("--check", "is_check", is_flag=True, help="Write nothing: name the files that would change, and exit with 1.")
+@click.option("--diff", "is_diff", is_flag=True, help="Write nothing: print what would change.")
+@click.pass_obj
+def fmt_command(reporter: Reporter, files: tuple[str, ...], is_check: bool, is_diff: bool) -> int:
+    """Lay out YAML files: spaces, line ends and empty lines. Values and comments stay, and so do quotes, indents and the order of keys.
+
+    Of a folder that is every YAML file in it. `-` reads standard input and prints the result. A file that promptc cannot read is left as
+    it is.
+
+    Exit codes: 0 all is laid out, 1 a file would change (with `--check`), 3 a file cannot be laid out, 4 it cannot be read or written.
+    """
+    from promptc.cli.request import read_bytes
+    from promptc.files.atomic import write_file
+    from promptc.frontend.yaml import MAX_BYTES
+    from promptc.workshop.layout import format_yaml
+
+    changed: list[str] = []
+    failed: list[PromptcError] = []
+    for file in (named := list_files(files)):
+        try:
+            before = read_bytes(file, "the file", limit=MAX_BYTES)
+            after = format_yaml(before, "stdin" if file == STDIN else file)
+            if file == STDIN and not (is_check or is_diff):
+                write_stdout(after)
+            if after == before:
+                continue
+            changed.append(file)
+            if is_diff:
+                show_text(render_diff(file, before, after, "laid out"))
+            elif is_check or file == STDIN:
+                continue
+            else:
+                write_file(file, after)
+        except PromptcError as wrong:
+            failed.append(wrong)
+    reporter.report(one for wrong in failed for one in wrong.diagnostics)
+    reporter.say(_sum_up_files(named, changed, is_dry=is_check or is_diff))
+    if failed:
+        return max(wrong.exit_code for wrong in failed)
+    return _FINDINGS if changed and is_check else 0
+
+
+def list_files(paths: Sequence[str]) -> list[str]:
+    """Return the named files, each once. A folder is replaced by all YAML files in it, sorted.
+
+    Hidden files and folders and links in a folder are skipped.
+    """
+    return list(dict.fromkeys(file for path in paths for file in _list_inside(path)))
+
+
+def _list_inside(path: str) -> list[str]:
+    folder = Path(path)
+    return [str(one) for one in _iter_files(folder)] if path != STDIN and folder.is_dir() else [path]
+
+
+def _iter_files(folder: Path) -> Iterator[Path]:
+    for one in sorted(folder.iterdir()):
+        if one.name.startswith(".") or one.is_symlink():
+            continue
+        if one.is_dir():
+            yield from _iter_files(one)
+        elif one.suffix in _ENDINGS and one.is_file():
+            yield one
+
+
+def render_diff(file: str, before: bytes, after: bytes, done: str) -> str:
+    """Return the changes of a file that was not written. `done` names the change, such as `fixed`."""
+    old, new = (data.decode(errors="replace").split("\n") for data in (before, after))
+    name = escape_controls(file)
+    return "".join(f"{escape_controls(line)}\n" for line in (f"--- {name}", f"+++ {name} ({done})", *diff_lines(old, new)))
+
+
+def _sum_up_files(files: Sequence[str], changed: Sequence[str], *, is_dry: bool) -> str:
+    if files == [STDIN] and not is_dry:
+        return ""
+    named = "".join(f"{'would lay out' if is_dry else 'laid out'} {escape_controls(file)}\n" for file in changed)
+    return f"{named}{show_plural(len(files), 'file')}, {len(changed)} {'would change' if is_dry else 'changed'}\n"

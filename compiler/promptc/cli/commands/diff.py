@@ -16,8 +16,8 @@ import click
 from promptc.api import Pack
 from promptc.cli.group import Command, read_count, take, take_request
 from promptc.cli.options import NO_CACHE, RenderRequest
-from promptc.cli.request import STDIN, compile_request, load_state_file, open_pack, read_bytes, read_first
-from promptc.cli.terminal import Reporter, read_stdin, read_width
+from promptc.cli.request import compile_request, load_state_file, open_pack, read_bytes, read_first
+from promptc.cli.terminal import STDIN, Reporter, read_stdin, read_width
 from promptc.cli.views.difference import STYLES, DifferenceStyle, render_difference, render_stat
 from promptc.cli.views.drawing import Page
 from promptc.compare import Side, compare_sides, is_messages, read_json, read_report, read_side
