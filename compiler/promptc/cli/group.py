@@ -71,7 +71,6 @@ COMMANDS: dict[str, str] = {name: what for commands in GROUPS.values() for name,
 _HOMES = {
     **dict.fromkeys(("explain", "eval"), "render"),
     "fmt": "check",
-    "tune": "batch",
     "matrix": "test",
     "lsp": "serve",
     **dict.fromkeys(("accept", "reject", "prune", "review"), "pending"),

@@ -12,9 +12,8 @@ from promptc.diag.typed import Any
 from promptc.model.messages import Append, Keep, Operation, Remove, Set, StateEdit
 from promptc.operations.archive import describe_archive
 from promptc.operations.results import Archive, Opened, OperationResult, StateDiff
-from promptc.passes.bind import find_whole
 from promptc.template.compile import Expression
-from promptc.text.json import MISSING, PointerError, drop_at, join_pointer, put_at, read_at, split_pointer
+from promptc.text.json import MISSING, PointerError, drop_at, find_whole, join_pointer, put_at, read_at, split_pointer
 
 
 @frozen(eq=False)

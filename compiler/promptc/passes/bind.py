@@ -20,6 +20,7 @@ from promptc.model.state import State
 from promptc.template.compile import Expression
 from promptc.template.runtime.run import RUN, price_count, read_run
 from promptc.text.counters.counter import Meter
+from promptc.text.json import find_whole
 
 REDACTIONS = "__redactions__"
 """The name under which a render that redacts has its placeholders. No template can read it."""
@@ -329,12 +330,6 @@ def evaluate_key(expression: Expression, names: Mapping[str, Any], what: str) ->
             "PC0508", f"{what} must be a string, a number, true, false or null, not {show_value(value)}", expression.span, help=_NAME_KEY
         )
     return value
-
-
-def find_whole(value: Any) -> int | None:
-    """Return a value as a whole number, or None if it is not one. 12.0 is one, as in a schema; `true` is not."""
-    value = int(value) if isinstance(value, float) and value.is_integer() else value
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def type_key(key: Any) -> tuple[str, Any]:

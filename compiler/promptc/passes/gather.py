@@ -15,7 +15,7 @@ from promptc.diag.typed import Any, Protocol
 from promptc.model.section import MICRO, Retrieve, Section, Segments, show_score, spell_key
 from promptc.model.sources import CorpusIndex, Segment, StateIndex, Store
 from promptc.model.stages import Bound, Gathered, SourceDigest
-from promptc.passes.bind import evaluate_key, find_whole
+from promptc.passes.bind import evaluate_key
 from promptc.passes.items.read import HIDDEN, Shows, read_shown
 from promptc.sources.retrieval.local import IndexAtHand, IndexedItem
 from promptc.sources.retrieval.retrieve import Boost, ChunkFilter, ChunkQuery, FoundChunk, Retrieved
@@ -24,7 +24,7 @@ from promptc.sources.segments import Malformed, Rows, count_forms
 from promptc.template.compile import Expression
 from promptc.template.runtime.run import read_run
 from promptc.text.characters import is_blank
-from promptc.text.json import render_canonical_json, render_digest
+from promptc.text.json import find_whole, render_canonical_json, render_digest
 
 _ROW = 100
 """The steps charged for judging one row."""

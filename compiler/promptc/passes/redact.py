@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from promptc.diag.findings import fail
 from promptc.diag.typed import Any
 from promptc.model.section import Redaction
-from promptc.passes.items.encoded import holds_base64, is_data_url, locate_base64
+from promptc.passes.items.media import holds_base64, is_data_url, locate_base64
 from promptc.text.characters import compile_later
 from promptc.text.pattern import PatternFinder
 

@@ -208,6 +208,12 @@ def is_whole(value: Any, least: int, most: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
 
 
+def find_whole(value: Any) -> int | None:
+    """Return a value as a whole number, or None if it is not one. 12.0 is one, as in a schema; `true` is not."""
+    value = int(value) if isinstance(value, float) and value.is_integer() else value
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
 def find_place(value: list[Any], part: str) -> int | None:
     """Return a list index as RFC 6901 writes it, without sign or leading zero; None for any other text or an index that does not exist."""
     if not part.isascii() or not part.isdigit() or (part[0] == "0" and len(part) > 1):

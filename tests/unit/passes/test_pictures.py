@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from promptc.passes.items.encoded import Picture, read_picture, read_wave
+from promptc.passes.items.media import Picture, read_picture, read_wave
 from tests.pictures import make_gif, make_jpeg, make_png, make_segment, make_wave, make_webp
 
 _SIDE = st.integers(1, 65_535)

@@ -16,10 +16,11 @@ from promptc.diag.typed import Any
 from promptc.model.media import MEDIA_KINDS
 from promptc.model.section import PART_KINDS, Freeze, Items, Matches, MessageForm, Window, read_part_kind, spell_key
 from promptc.model.stages import Gathered
-from promptc.passes.bind import evaluate_count, evaluate_key, find_whole, type_key
+from promptc.passes.bind import evaluate_count, evaluate_key, type_key
 from promptc.template.compile import Expression
 from promptc.template.runtime.run import Run, read_run
 from promptc.text.characters import compile_later, is_blank
+from promptc.text.json import find_whole
 
 _LOOK = 10
 """The steps charged for looking at one element."""

@@ -1,33 +1,28 @@
-"""`promptc fmt`: formats the YAML files of packs. `promptc tune`: finds budgets that keep more, and writes them in place."""
+"""`promptc tune`: finds budgets that keep more of many states, and writes them in place."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 
 import click
 
 from promptc.api import Pack
 from promptc.batch import iter_documents
 from promptc.cli.commands.batch import open_states
-from promptc.cli.group import FILES_OR_HERE, PACK, Command, complete, read_count, take_request
+from promptc.cli.group import PACK, Command, complete, read_count, take_request
 from promptc.cli.interaction import Progress
 from promptc.cli.options import RenderRequest, refuse_form
-from promptc.cli.request import STDIN, load_state_file, open_pack, read_bytes
-from promptc.cli.terminal import PLAIN, Paint, Reporter, Style, escape_controls, read_width, show_text, write_stdout
+from promptc.cli.request import load_state_file, open_pack
+from promptc.cli.terminal import PLAIN, STDIN, Paint, Reporter, Style, escape_controls, read_width
 from promptc.cli.views.drawing import Cell, Page, Row, count_columns, render_bar, render_table, show_count, show_percent, wrap
 from promptc.diag.findings import Diagnostic, PromptcError, UsageError, shorten, show_plural
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import TypeVar
-from promptc.files.atomic import write_file
 from promptc.frontend.json import JsonDocument
 from promptc.frontend.state import set_values
-from promptc.frontend.yaml import MAX_BYTES
 from promptc.golden.cases.discover import choose_places
-from promptc.text.diff import diff_lines
-from promptc.workshop.layout import format_yaml
 from promptc.workshop.page import iter_cases
 from promptc.workshop.splice import ChangedValue, SplicedFile, splice_manifest, write_values
 from promptc.workshop.tune import (
@@ -47,103 +42,13 @@ from promptc.workshop.tune import (
     sweep_total,
 )
 
-_ENDINGS = (".yaml", ".yml")
-_CHANGED = 1
+_FOUND = 1
 _WIDEST = 56
 _JSON = ".json"
 _LINES = (".jsonl", ".ndjson", ".parquet")
 _SECTION = "sections."
 _LONGEST = 3
 _Made = TypeVar("_Made")
-
-
-@click.command(
-    "fmt",
-    cls=Command,
-    examples=[
-        ("Lay out the files of the pack in this folder", "promptc fmt"),
-        ("Lay out one file", "promptc fmt packs/sentinel/pack.yaml"),
-        ("Name the files that are not laid out, in CI", "promptc fmt --check packs fixtures"),
-        ("See what would change", "promptc fmt --diff packs/sentinel"),
-        ("Lay out what an editor pipes in", "promptc fmt - < pack.yaml"),
-    ],
-)
-@FILES_OR_HERE
-@click.option("--check", "is_check", is_flag=True, help="Write nothing: name the files that would change, and exit with 1.")
-@click.option("--diff", "is_diff", is_flag=True, help="Write nothing: print what would change.")
-@click.pass_obj
-def fmt_command(reporter: Reporter, files: tuple[str, ...], is_check: bool, is_diff: bool) -> int:
-    """Lay out YAML files: spaces, line ends and empty lines. Values and comments stay, and so do quotes, indents and the order of keys.
-
-    Of a folder that is every YAML file in it. `-` reads standard input and prints the result. A file that promptc cannot read is left as
-    it is.
-
-    Exit codes: 0 all is laid out, 1 a file would change (with `--check`), 3 a file cannot be laid out, 4 it cannot be read or written.
-    """
-    changed: list[str] = []
-    failed: list[PromptcError] = []
-    for file in (named := list_files(files)):
-        try:
-            before = read_bytes(file, "the file", limit=MAX_BYTES)
-            after = format_yaml(before, "stdin" if file == STDIN else file)
-            if file == STDIN and not (is_check or is_diff):
-                write_stdout(after)
-            if after == before:
-                continue
-            changed.append(file)
-            if is_diff:
-                show_text(render_diff(file, before, after, "laid out"))
-            elif is_check or file == STDIN:
-                continue
-            else:
-                write_file(file, after)
-        except PromptcError as wrong:
-            failed.append(wrong)
-    reporter.report(one for wrong in failed for one in wrong.diagnostics)
-    reporter.say(_sum_up(named, changed, is_dry=is_check or is_diff))
-    if failed:
-        return max(wrong.exit_code for wrong in failed)
-    return _CHANGED if changed and is_check else 0
-
-
-def list_files(paths: Sequence[str]) -> list[str]:
-    """Return the named files, each once. A folder is replaced by all YAML files in it, sorted.
-
-    Hidden files and folders and links in a folder are skipped.
-    """
-    return list(dict.fromkeys(file for path in paths for file in _list_inside(path)))
-
-
-def _list_inside(path: str) -> list[str]:
-    folder = Path(path)
-    return [str(one) for one in _iter_files(folder)] if path != STDIN and folder.is_dir() else [path]
-
-
-def _iter_files(folder: Path) -> Iterator[Path]:
-    for one in sorted(folder.iterdir()):
-        if one.name.startswith(".") or one.is_symlink():
-            continue
-        if one.is_dir():
-            yield from _iter_files(one)
-        elif one.suffix in _ENDINGS and one.is_file():
-            yield one
-
-
-def render_diff(file: str, before: bytes, after: bytes, done: str) -> str:
-    """Return the changes of a file that was not written. `done` names the change, such as `fixed`."""
-    old, new = (data.decode(errors="replace").split("\n") for data in (before, after))
-    name = escape_controls(file)
-    return "".join(f"{escape_controls(line)}\n" for line in (f"--- {name}", f"+++ {name} ({done})", *diff_lines(old, new)))
-
-
-def _sum_up(files: Sequence[str], changed: Sequence[str], *, is_dry: bool) -> str:
-    if files == [STDIN] and not is_dry:
-        return ""
-    named = "".join(f"{'would lay out' if is_dry else 'laid out'} {escape_controls(file)}\n" for file in changed)
-    return f"{named}{show_plural(len(files), 'file')}, {len(changed)} {'would change' if is_dry else 'changed'}\n"
-
-
-# --- tune ---
 
 
 @frozen
@@ -259,7 +164,7 @@ def tune_command(
         reporter.say("nothing to write: no other budget keeps more\n")
     failed = list(_check_gate(found, most)) if most is not None and found is not None else []
     reporter.report(failed)
-    return _CHANGED if failed else 0
+    return _FOUND if failed else 0
 
 
 def _check_idle(judging: Mapping[str, object], request: RenderRequest) -> None:
