@@ -52,12 +52,14 @@ def make_index(
     synonyms: Mapping[str, tuple[str, ...]] | None = None,
     idle: Sequence[str] = (),
     lead: int = 0,
+    neighbours: int = 0,
 ) -> LoadedIndex:
     """An index of these chunks, with vectors where they weigh."""
     ordered = sorted(chunks, key=lambda one: (one.version, one.file.encode(), one.ordinal))
     encoder = WordEncoder()
     vectors = Vectors(encoder.id, encoder.digest, encoder.size, 500, encode_lines(ordered, idle)) if weights[1] else None
-    matching = Matching(Weights(*weights), encoder.id if weights[1] else "", tuple((synonyms or {}).items()), lead=lead)
+    named = encoder.id if weights[1] else ""
+    matching = Matching(Weights(*weights), named, tuple((synonyms or {}).items()), lead=lead, neighbours=neighbours)
     built = BuiltIndex(name, "", "", (), tuple(ordered), weigh_words(ordered), vectors, f"sha256:{name}", tuple(idle))
     return open_index(name, matching, built)
 

@@ -64,7 +64,8 @@ def test_both_stores_propose_the_same(drawn, words, version):
 @given(CHUNKS, st.lists(TEXTS, max_size=3), st.integers(1, 10), st.integers(0, MICRO), st.one_of(st.none(), VERSIONS), LINES, LEADS)
 def test_with_numpy_and_without_the_answer_is_the_same(drawn, texts, window, floor, version, idle, lead):
     chunks = make_chunks(drawn)
-    index, (plain, fast) = make_index(chunks, weights=(6, 4), idle=idle, lead=lead), make_stores(chunks)
+    index = make_index(chunks, weights=(6, 4), idle=idle, lead=lead, neighbours=MICRO // 2)
+    plain, fast = make_stores(chunks)
     queries, request = list(map(make_query, texts)), ChunkQuery((), version=version, window=window, floor=floor)
     with patch.dict(scoring.sys.modules, {"numpy": None}):
         without = retrieve([replace(index, store=plain)], queries, request)
@@ -82,9 +83,9 @@ def test_float32_is_exact(vectors):
 
 
 @FEW
-@given(CHUNKS, TEXTS, st.integers(0, MICRO), st.integers(1, 8), st.sampled_from([(1, 0), (6, 4), (0, 1)]))
-def test_an_answer_holds_to_its_laws(drawn, text, floor, top, weights):
-    index = make_index(make_chunks(drawn), weights=weights)
+@given(CHUNKS, TEXTS, st.integers(0, MICRO), st.integers(1, 8), st.sampled_from([(1, 0), (6, 4), (0, 1)]), st.integers(0, MICRO))
+def test_an_answer_holds_to_its_laws(drawn, text, floor, top, weights, neighbours):
+    index = make_index(make_chunks(drawn), weights=weights, neighbours=neighbours)
     boost = Boost(50_000, ChunkFilter(lambda item: item["version"] == "1", "1"))
     query = [make_query(text)]
     found = retrieve([index], query, ChunkQuery((), floor=floor, top=top, boosts=(boost,)))
@@ -94,7 +95,8 @@ def test_an_answer_holds_to_its_laws(drawn, text, floor, top, weights):
     for one in found.found:
         score = one.score
         assert max(floor, 1) <= score.fused <= MICRO and 0 <= score.words <= MICRO and 0 <= score.vectors <= MICRO
-        assert score.total - score.fused == (50_000 if one.chunk.version == "1" else 0)
+        assert 0 <= score.neighbours <= neighbours
+        assert score.total - score.fused - score.neighbours == (50_000 if one.chunk.version == "1" else 0)
     more = retrieve([index], query, ChunkQuery((), floor=floor, top=top + 1, boosts=(boost,)))
     assert more.found[:top] == found.found, "a longer list begins with the shorter one"
 

@@ -332,10 +332,11 @@ def describe_refused(gathered: Gathered) -> tuple[str, ...]:
 
 
 def _describe_chunk(chunk: Mapping[str, Any]) -> str:
+    neighbours = f", neighbours {show_score(read_micro(chunk['neighbours']))}" if "neighbours" in chunk else ""
     boosts = f", boosts {_show_boost(chunk, 3)}" if chunk["boost"] else ""
     where = f" of {chunk['file']}" if chunk["file"] else ""
     score, words, vectors = (show_score(read_micro(chunk[key])) for key in ("score", "words", "vectors"))
-    return f"{score} `{chunk['id']}`{where} (words {words}, vectors {vectors}{boosts})"
+    return f"{score} `{chunk['id']}`{where} (words {words}, vectors {vectors}{neighbours}{boosts})"
 
 
 def _show_boost(chunk: Mapping[str, Any], places: int) -> str:
@@ -354,7 +355,8 @@ def describe_value(gathered: Gathered, place: int) -> str:
         return f"chunk `{value['id']}` of the index `{value['index']}`{file}\nread by its id: the query does not find it"
     chunk = gathered.account["chunks"][place]
     score, words, vectors = (show_score(read_micro(chunk[key]), 6) for key in ("score", "words", "vectors"))
-    parts = [f"words {words}", f"vectors {vectors}", f"boosts {_show_boost(chunk, 6)}"]
+    neighbours = [f"neighbours {show_score(read_micro(chunk['neighbours']), 6)}"] if "neighbours" in chunk else []
+    parts = [f"words {words}", f"vectors {vectors}", *neighbours, f"boosts {_show_boost(chunk, 6)}"]
     queries = gathered.account["queries"]
     by = f"\nfound by {show_value(queries[chunk['query']])}" if len(queries) > 1 else ""
     by += f"\nnearest: its asked line {show_value(chunk['asked'])}" if "asked" in chunk else ""

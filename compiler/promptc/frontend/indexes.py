@@ -30,6 +30,7 @@ _OF_FILES = {
     "defaults": "remove it: `where` reads the keys of the item itself",
     "engine": "remove it: this index is made in memory, at each render",
     "lead": _ITEM,
+    "neighbours": "remove it: an item of the state is no part of a file",
     "path": "remove it: this index is never written to a disk",
 }
 """The keys that only an index over files has, each with the help for an index over the state."""
@@ -140,7 +141,8 @@ def _load_defaults(node: Node | None, compiler: TextCompiler) -> dict[str, Any]:
 
 
 def _load_matching(node: Node, compiler: TextCompiler, files: PackFiles) -> Matching:
-    vectors, weights, synonyms, floor, lead = (node.get(key) for key in ("vectors", "weights", "synonyms", "floor", "lead"))
+    vectors, weights, synonyms = (node.get(key) for key in ("vectors", "weights", "synonyms"))
+    usual = Matching()
     encoder = vectors.value["encoder"] if vectors is not None else None
     if encoder is not None and encoder.value not in KNOWN:
         message = f"there is no encoder `{encoder.value}`"
@@ -149,9 +151,15 @@ def _load_matching(node: Node, compiler: TextCompiler, files: PackFiles) -> Matc
         _load_weights(weights, encoder, compiler),
         str(encoder.value) if encoder is not None else "",
         _load_synonyms(synonyms, files) if synonyms is not None else (),
-        read_micro(floor) if floor is not None else Matching().floor,
-        read_micro(lead) if lead is not None else Matching().lead,
+        _read_micro(node, "floor", usual.floor),
+        _read_micro(node, "lead", usual.lead),
+        _read_micro(node, "neighbours", usual.neighbours),
     )
+
+
+def _read_micro(node: Node, key: str, usual: int) -> int:
+    given = node.get(key)
+    return read_micro(given) if given is not None else usual
 
 
 def _load_weights(node: Node | None, encoder: Node | None, compiler: TextCompiler) -> Weights:

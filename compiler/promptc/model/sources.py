@@ -40,7 +40,8 @@ class Matching:
     """How queries match chunks.
 
     `encoder` is the name of the encoder (empty: none). `synonyms` are pairs of words of a query and what these also mean. `floor` applies
-    to sections without one. `lead` is how much nearer a query must be to what is asked than to idle lines. Both are in millionths.
+    to sections without one. `lead` is how much nearer a query must be to what is asked than to idle lines. `neighbours` is the share of the
+    score of a chunk's best neighbour that is added to its own. All three are in millionths.
     """
 
     weights: Weights = Weights()
@@ -48,6 +49,7 @@ class Matching:
     synonyms: tuple[tuple[str, tuple[str, ...]], ...] = ()
     floor: int = 250_000
     lead: int = 0
+    neighbours: int = 0
 
 
 @frozen

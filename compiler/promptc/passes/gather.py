@@ -579,7 +579,8 @@ def _describe_chunk(found: FoundChunk, queries: Sequence[str]) -> dict[str, Any]
         "score": score.total / MICRO,
         "words": score.words / MICRO,
         "vectors": score.vectors / MICRO,
-        "boost": (score.total - score.fused) / MICRO,
+        **({"neighbours": score.neighbours / MICRO} if score.neighbours else {}),
+        "boost": (score.total - score.fused - score.neighbours) / MICRO,
         "query": queries.index(found.query),
         **({"asked": found.asked} if found.asked else {}),
     }

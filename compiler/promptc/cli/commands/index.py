@@ -570,6 +570,7 @@ def _render_found(found: FoundChunk, paint: Paint, *, is_near: bool) -> str:
     chunk, score = found.chunk, found.score
     heading = escape_controls(" > ".join(chunk.heading))
     why = f"words {show_score(score.words)}" + (f"  vectors {show_score(score.vectors)}" if is_near else "")
+    why += f"  neighbours {show_score(score.neighbours)}" if score.neighbours else ""
     place = escape_controls(f"{chunk.file}, chunk {chunk.ordinal + 1}, {show_plural(chunk.tokens, 'token')}, {chunk.id}")
     preview = escape_controls(str(found.describe()["preview"]))
     title = f"{paint.apply(show_score(score.total), 'bold')}  {paint.apply(heading, 'cyan')}"
@@ -582,7 +583,12 @@ def _render_query_json(found: Retrieved) -> str:
         "found": [
             {
                 **one.describe(),
-                "scores": {"words": one.score.words, "vectors": one.score.vectors, "fused": one.score.fused},
+                "scores": {
+                    "words": one.score.words,
+                    "vectors": one.score.vectors,
+                    "fused": one.score.fused,
+                    **({"neighbours": one.score.neighbours} if one.score.neighbours else {}),
+                },
                 **({"asked": one.asked} if one.asked else {}),
             }
             for one in found.found

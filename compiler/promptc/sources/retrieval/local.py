@@ -96,6 +96,7 @@ class LoadedIndex:
     has_versions: bool = True
     floor: int = 250_000
     lead: int = 0
+    neighbours: int = 0
     idle: tuple[str, ...] = ()
     idle_vectors: array[int] = field(default_factory=lambda: array("h"))
 
@@ -175,6 +176,7 @@ def open_index(name: str, matching: Matching, built: BuiltIndex) -> LoadedIndex:
         _UNBUILT.format(name) if asked and ours is None else "",
         floor=matching.floor,
         lead=matching.lead,
+        neighbours=matching.neighbours,
         idle=built.idle,
         idle_vectors=values[len(values) - len(built.idle) * size :] if ours is not None and built.idle else array("h"),
     )
@@ -194,6 +196,7 @@ def digest_matching(fingerprint: str, matching: Matching) -> str:
         matching.synonyms,
         matching.floor,
         matching.lead,
+        *([matching.neighbours] if matching.neighbours else []),
     ]
     return render_digest(render_canonical_json(told).encode("utf-8", "surrogatepass"))
 

@@ -7,6 +7,9 @@ The scores are:
     vectors = max(0, (cosine - background) / (1 - background))
     fused   = (w × words + v × vectors) / (w + v)        w, v: the index's weights; words alone if there is no vector
 
+To the fused score of a chunk that reaches the floor, the index's `neighbours` adds this share of the fused score of its best neighbour: an
+accepted chunk of the same file, at most two places away. A chunk without a neighbour counts as its own.
+
 Each score depends only on the query, the chunk and the index, never on what else was found. Scores can therefore be compared between
 queries, and a floor means the same for each query. All are whole millionths, computed in whole numbers. Each of several queries is scored,
 and a chunk's best score counts. `cosine` is the mean of the two greatest cosines among those of the chunk's text, which counts twice, and
@@ -72,6 +75,9 @@ _PARTS = 5
 _CLOSEST = 2
 """The number of a chunk's vectors whose mean is its nearness; the vector of its text counts as many times."""
 
+_AROUND = 2
+"""How many places away in its file a chunk's neighbours are."""
+
 NO_LEAD = -2 * MICRO
 """A lead that every query has: no two cosines differ by more."""
 
@@ -135,13 +141,14 @@ class ChunkQuery:
 class Score:
     """The parts of a chunk's score, all in millionths.
 
-    `words` and `vectors` are from 0 to MICRO, `fused` is their weighted mean, and `total` is `fused` plus boosts.
+    `words` and `vectors` are from 0 to MICRO, `fused` is their weighted mean, and `total` is `fused` plus `neighbours` plus boosts.
     """
 
     words: int
     vectors: int
     fused: int
     total: int
+    neighbours: int = 0
 
 
 @frozen
@@ -337,8 +344,8 @@ def retrieve(indexes: Sequence[LoadedIndex], queries: Sequence[Query], request: 
     """Return the best `request.top` chunks of all indexes together. A query without words retrieves nothing.
 
     In each index, every query scores a window of each list, and the best of a chunk's scores counts. The best `candidates` remain, those
-    below the floor are dropped, and boosts are added. Chunks that `version` and `where` refuse are not scored. The order is by score, score
-    by words, then index, version, file (as UTF-8) and place. The `queries` of `request` are ignored.
+    below the floor are dropped, and what neighbours and boosts add is added. Chunks that `version` and `where` refuse are not scored. The
+    order is by score, score by words, then index, version, file (as UTF-8) and place. The `queries` of `request` are ignored.
     """
     found: list[FoundChunk] = []
     refused: list[tuple[FoundChunk, Why]] = []
@@ -355,7 +362,7 @@ def retrieve(indexes: Sequence[LoadedIndex], queries: Sequence[Query], request: 
         kept = [one for one in best if one.score.fused >= floor]
         considered, under, unwanted = considered + len(scored), under + len(best) - len(kept), unwanted + without
         beyond, hidden = beyond + len(ranked) - len(best), hidden + unseen
-        found += [_boost(one, request) for one in kept]
+        found += [_boost(one, request) for one in _add_neighbours(index, queries, request, kept, scored)]
         refused += [(one, "floor") for one in best if one.score.fused < floor]
         refused += [(one, "candidates") for one in ranked[request.candidates :][:MOST_REFUSED]]
     found.sort(key=_rank)
@@ -387,7 +394,37 @@ def _list_shown(index: LoadedIndex, request: ChunkQuery) -> list[FoundChunk]:
 def _boost(found: FoundChunk, request: ChunkQuery) -> FoundChunk:
     item = describe_chunk(found.chunk) if request.boosts else {}
     added = sum(boost.add for boost in request.boosts if boost.where.accepts(item))
-    return replace(found, score=replace(found.score, total=found.score.fused + added))
+    return replace(found, score=replace(found.score, total=found.score.total + added))
+
+
+def _add_neighbours(
+    index: LoadedIndex, queries: Sequence[Query], request: ChunkQuery, kept: Sequence[FoundChunk], scored: Sequence[FoundChunk]
+) -> Sequence[FoundChunk]:
+    """Return `kept` with the share of each chunk's best neighbour in its total. A chunk without a neighbour counts as its own.
+
+    Neighbours are accepted chunks of the same file, at most `_AROUND` places away. Those not in `scored` are scored here.
+    """
+    if not index.neighbours or not kept:
+        return kept
+    store, version = index.store, request.version if index.has_versions else None
+    rows = store.list_rows([one.chunk.id for one in kept], version)
+    around = sorted({near for row in rows for near in range(max(row - _AROUND, 0), min(row + _AROUND + 1, store.count))})
+    chunks = dict(zip(around, store.read_chunks(around), strict=True))
+    best = {one.chunk.id: one.score.fused for one in scored}
+    new = [row for row, one in chunks.items() if one.id not in best and _judge_item(describe_chunk(one), request) == "accepted"]
+    for query in queries:
+        if terms := list_terms(query.text, index.synonyms):
+            for row, score, _ in _score_rows(index, terms, query.vectors.get(index.encoder), new):
+                best[chunks[row].id] = max(best.get(chunks[row].id, 0), score.fused)
+    added = dict[str, int]()
+    for row in rows:
+        own = chunks[row]
+        beside = (chunks[near] for near in range(row - _AROUND, row + _AROUND + 1) if near in chunks and near != row)
+        others = [best[one.id] for one in beside if one.id in best and (one.version, one.file) == (own.version, own.file)]
+        added[own.id] = index.neighbours * max(others, default=best[own.id]) // MICRO
+    return [
+        replace(one, score=replace(one.score, total=one.score.total + added[one.chunk.id], neighbours=added[one.chunk.id])) for one in kept
+    ]
 
 
 def _rank(found: FoundChunk) -> tuple[int, int, str, str, bytes, int]:

@@ -102,6 +102,45 @@ def test_boosts_change_the_order_and_add_up():
     assert found.found[0].score.total == found.found[0].score.fused + 700_000
 
 
+PAGES = [
+    make_chunk("goblin cave with a bridge", 0, file="a.md", mode="story"),
+    make_chunk("goblin cave and goblin king", 1, file="a.md", mode="dm"),
+    make_chunk("goblin", 2, file="a.md", mode="story"),
+    make_chunk("nothing of the kind", 3, file="a.md", mode="story"),
+    make_chunk("nothing of the kind either", 4, file="a.md", mode="story"),
+    make_chunk("goblin cave with a ladder", 0, file="b.md", mode="story"),
+]
+
+
+# contract 4.31
+@pytest.mark.parametrize("weights", [(1, 0), (6, 4)])
+@pytest.mark.parametrize("window", [1, 50])
+def test_a_share_of_the_best_neighbour_in_the_file_is_added_after_the_floor(weights, window):
+    """Up to two places away, whatever was proposed; a chunk alone in its file counts as its own neighbour."""
+    plain = {one.chunk.id: one.score for one in ask("goblin cave king", chunks=PAGES, weights=weights).found}
+    fused = {id: score.fused for id, score in plain.items()}
+    nearest = {"a.md/0": "a.md/1", "a.md/1": "a.md/0", "a.md/2": "a.md/1", "b.md/0": "b.md/0"}
+    request = ChunkQuery((), floor=1, window=window)
+    found = ask("goblin cave king", request, chunks=PAGES, weights=weights, neighbours=400_000).found
+    assert found
+    for one in found:
+        if one.chunk.id in nearest:
+            assert one.score.fused == fused[one.chunk.id]
+            assert one.score.neighbours == 400_000 * fused[nearest[one.chunk.id]] // MICRO
+        assert one.score.total == one.score.fused + one.score.neighbours
+    assert {score.neighbours for score in plain.values()} == {0}
+    high = ChunkQuery((), floor=max(fused.values()) + 1)
+    assert ask("goblin cave king", high, chunks=PAGES, weights=weights, neighbours=MICRO).found == ()
+
+
+# contract 4.31, 4.32
+def test_a_neighbour_that_is_refused_adds_nothing():
+    story = ChunkQuery((), floor=0, where=ChunkFilter(lambda item: item["mode"] == "story", "story"))
+    found = {one.chunk.id: one.score for one in ask("goblin cave king", story, chunks=PAGES, neighbours=MICRO).found}
+    assert "a.md/1" not in found
+    assert found["a.md/2"].neighbours == found["a.md/0"].fused, "not that of the king, who is for the game master"
+
+
 # contract 4.31
 def test_ties_are_broken_by_version_file_and_place():
     same = [
