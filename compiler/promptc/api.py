@@ -109,6 +109,15 @@ class Pack:
         """
         return self._open(self._read_files().read_again())
 
+    def load_at(self, path: str | PathLike[str]) -> Self:
+        """Return the pack at another path, with the values and edits that this pack tries.
+
+        Nothing of this pack is reused: the files are read, and what is installed is found, as they are now. Raises what `load` raises.
+        """
+        check_arguments(path=path)
+        files = self._read_files().move(fspath(path))
+        return type(self)(KeptPack(files.path, files.load, is_edited=True), self._cache, files)
+
     def _open(self, files: _PackSource) -> Self:
         return type(self)(KeptPack(files.path, files.load, is_edited=True, meter=self._kept.meter), self._cache, files)
 
@@ -545,6 +554,10 @@ class _PackSource:
         """Return a source with the same edits and the files as they are now."""
         table = self._table.read_again()
         return _PackSource(self.path, table, self._edits, self._tries, _read_pack(self.path, table, self._open().made))
+
+    def move(self, path: str) -> _PackSource:
+        """Return a source with the same edits, of the files at another path."""
+        return _PackSource(path, self._table, self._edits, self._tries)
 
     def _open(self) -> Any:
         if self._read is None:

@@ -31,6 +31,7 @@ from promptc.golden.running.environment import CaseEnvironment, list_lacking, pr
 from promptc.golden.running.resources import SuiteResources, work_in
 from promptc.golden.running.run import compile_turns
 from promptc.golden.verdicts.pending import PendingGolden, SettledGolden, list_pending, read_pending
+from promptc.model.pack import MANIFEST
 from promptc.model.state import Node, State
 from promptc.passes.memory import TurnMemory
 from promptc.pipeline import Outcome, Prompt, read_output
@@ -119,14 +120,25 @@ def iter_cases(places: Sequence[CaseFolder]) -> Iterator[tuple[Case, str]]:
 
 
 class _OnePack(SuiteResources):
-    """Resources that return the same pack to every case."""
+    """Resources that return the same pack to every case.
 
-    def __init__(self, pack: Pack) -> None:
+    If the circumstances of a case are its own, the pack is loaded anew in them: from the case's copy, or from `elsewhere`.
+    """
+
+    def __init__(self, pack: Pack, elsewhere: str = "", *, is_loaded: bool = True) -> None:
         super().__init__()
         self._only = pack
+        self._elsewhere = elsewhere
+        self._is_loaded = is_loaded
+
+    def renew(self) -> SuiteResources:
+        return _OnePack(self._only, self._elsewhere, is_loaded=False)
 
     def load_pack(self, root: str, path: str) -> Pack:
-        return self._only
+        return self._only if self._is_loaded else super().load_pack(root, path)
+
+    def open_pack(self, root: str, path: str) -> Pack:
+        return self._only.load_at(self._elsewhere or path)
 
 
 def read_web() -> dict[str, bytes]:
@@ -480,7 +492,10 @@ def open_case(case: Case, pack: Pack) -> Iterator[CaseEnvironment]:
 
     Raises what preparing the environment raises.
     """
-    with _OnePack(pack) as resources, prepare_case(case, resources) as environment, work_in(environment.root):
+    own = Path(case.root, case.pack).resolve()
+    shown = Path(pack.file).resolve()
+    elsewhere = "" if shown in (own, own / MANIFEST) else str(shown)
+    with _OnePack(pack, elsewhere) as resources, prepare_case(case, resources) as environment, work_in(environment.root):
         yield environment
 
 

@@ -1,6 +1,8 @@
 """The view of a render: all of it stands where it stands in the prompt, and what was cut where it stood."""
 
 import json
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -66,6 +68,23 @@ def test_what_stands_in_the_view_is_the_prompt(name, monkeypatch):
         assert sum(row["held"] for row in view["sections"]) + sum(tokens for _, tokens in view["rest"]) == view["tokens"]
         compared += 1
     assert compared > 2
+
+
+# An extra that is missing, and a file of which only a copy of the case has the right size.
+@pytest.mark.parametrize("given", ["{missing: [hf]}", "{large: {x.txt: 10}}", "{environment: {CI: '1'}}"])
+def test_a_value_is_tried_on_a_case_with_circumstances_of_its_own(make_bench, tmp_path, given):
+    make_bench(notes=[f"Note {at} about the rain." for at in range(30)])
+    (tmp_path / "case").mkdir()
+    (tmp_path / "case/case.yaml").write_text(f"title: t\nstate: ../state.json\ngiven: {given}\nexpect: {{warnings: [PC0540]}}\n")
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    bench = Bench(str(tmp_path / "pack.yaml"), (str(tmp_path / "case"),))
+    caps = [see(bench, {"tries": tries})["sections"][0]["cap"] for tries in ([], [["sections.notes.budget", "75"]])]
+    assert caps == [200, 75]
+    other = tmp_path / "other"
+    shutil.copytree(tmp_path, other, ignore=shutil.ignore_patterns(".git", "case", "other"))
+    (other / "pack.yaml").write_text((other / "pack.yaml").read_text().replace("budget: 200", "budget: 90"))
+    beside = Bench(str(tmp_path / "pack.yaml"), (str(tmp_path / "case"),), against={"other": str(other)})
+    assert see(beside, {"pack": "other"})["sections"][0]["cap"] == 90
 
 
 def test_a_message_that_was_cut_stands_on_its_own(monkeypatch):

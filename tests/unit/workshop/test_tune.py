@@ -290,7 +290,11 @@ def test_a_list_that_was_not_read_whole_is_rendered_for_every_cap(tmp_path):
 def test_what_a_turn_hands_on_may_depend_on_budgets():
     pack = Pack.load("packs/sentinel")
     cases = [case for case, _ in iter_cases(choose_places(("packs/sentinel",)).places)]
-    fixed = {load_tuned(case, pack).is_fixed: case for case in cases if case.carry or case.kind == "render"}
+    fixed = {}
+    for case in cases:
+        with suppress(PromptcError):  # a case of a state that is refused
+            if case.carry or case.kind == "render":
+                fixed[load_tuned(case, pack).is_fixed] = case
     assert fixed[False].carry or fixed[False].given
     assert not fixed[True].carry
 

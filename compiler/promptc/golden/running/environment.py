@@ -106,7 +106,7 @@ def prepare_case(case: Case, resources: SuiteResources) -> Iterator[CaseEnvironm
         root, fence, shared = case.root, case.fence, resources
         if is_copied:
             root = fence = stack.enter_context(copy_case(case))
-            shared = stack.enter_context(SuiteResources(tries=resources.tries))
+            shared = stack.enter_context(resources.renew())
             _change_copy(case, root)
             confine_copy(case, root)
             confine_pack(case, root, root)
@@ -114,7 +114,7 @@ def prepare_case(case: Case, resources: SuiteResources) -> Iterator[CaseEnvironm
         stack.enter_context(_set_variables(_read_variables(case, root, fence)))
         stores = stack.enter_context(_import(case, root, fence, shared)) if "stores" in wanted else {}
         if "missing" in wanted:
-            shared = stack.enter_context(SuiteResources(tries=resources.tries))
+            shared = stack.enter_context(resources.renew())
             stack.enter_context(without_extras(wanted["missing"]))
         yield CaseEnvironment(root, fence, shared, stores)
 

@@ -77,6 +77,10 @@ class SuiteResources:
         self._stack.close()
         self._packs.clear()
 
+    def renew(self) -> SuiteResources:
+        """Return resources with the same edits that share nothing with these: for a case whose circumstances are its own."""
+        return SuiteResources(tries=self.tries)
+
     def load_pack(self, root: str, path: str) -> Pack:
         """Return the pack at `path`, relative to `root`, which is the working folder. Raises what loading it raises, every time."""
         found = self._packs.get((root, path))
@@ -205,11 +209,15 @@ class SuiteResources:
 
     def _load(self, root: str, path: str) -> Pack | PromptcError:
         try:
-            if self._untried is not None:
-                return self._stack.enter_context(self._untried.load_pack(root, path).tried(self.tries))
-            return self._stack.enter_context(Pack.load(path, self._cache, keeps_counts=False, tries=self.tries))
+            return self._stack.enter_context(self.open_pack(root, path))
         except PromptcError as error:
             return error
+
+    def open_pack(self, root: str, path: str) -> Pack:
+        """Load the pack at `path` with the edits to try. Raises what loading it raises."""
+        if self._untried is not None:
+            return self._untried.load_pack(root, path).tried(self.tries)
+        return Pack.load(path, self._cache, keeps_counts=False, tries=self.tries)
 
 
 def _digest(content: bytes) -> bytes:
