@@ -62,6 +62,7 @@ indexes:
     synonyms: synonyms.yaml
     asked: "prompt_archive/{version}/asked.tsv"
     lead: 0.05
+    neighbours: 0.4
   campaign: {from: state.campaign_memory, id: item.id, text: "{{ item.text }}"}
 
 tools: [tools/engage.json]

@@ -9,7 +9,7 @@ import promptc
 from promptc.diag.findings import PromptcError
 from promptc.model.section import Redaction
 from promptc.model.sources import Segment
-from promptc.passes.redact import KINDS, Redactions, restore
+from promptc.passes.redact import KINDS, Redactions, restore, restore_answer
 from tests.pictures import PDF, encode, make_png
 from tests.unit.passes.small_sources import SmallSources, compile_small, load_small
 
@@ -231,5 +231,8 @@ def test_an_answer_in_json_is_escaped(tmp_path):
 
 
 def test_a_short_answer_does_not_grow_without_end():
-    restored = restore("[EMAIL_1] " * 100, {"[EMAIL_1]": "a" * 1_000_000}, is_json=False)
+    answer, originals = "[EMAIL_1] " * 100, {"[EMAIL_1]": "a" * 1_000_000}
+    restored = restore_answer(answer, originals, is_json=False)
     assert 8_000_000 < len(restored) < 10_000_000 and restored.endswith("[EMAIL_1] ")
+    with pytest.raises(PromptcError, match="PC0814"):
+        restore(answer, originals, is_json=False)
