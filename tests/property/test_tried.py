@@ -9,6 +9,7 @@ import pytest
 from promptc.api import Pack
 from promptc.diag.findings import PromptcError, UsageError
 from promptc.frontend.manifest import iter_numbers
+from promptc.passes.memory import TurnMemory
 from promptc.workshop.desk import Desk
 from tests.contract.sources import ROOT
 from tests.property.drawing.draws import draw_any, draw_hostile
@@ -30,6 +31,7 @@ def judge_tried(loaded: Loaded, tally: Tally) -> str | None:
     load_drawn(loaded.drawn, folder)
     models = folder / MODELS_FILE if MODELS_FILE in loaded.drawn.files else None
     pack, before = Pack.load(folder, models=models), []
+    state, memory = pack.load_state(loaded.drawn.state), TurnMemory()
     for _ in range(4):
         tries = [_draw_try(rng, pack) for _ in range(rng.randint(1, 2))]
         found = show(lambda: pack.tried(tries), loaded.drawn.state)  # noqa: B023
@@ -37,6 +39,12 @@ def judge_tried(loaded: Loaded, tally: Tally) -> str | None:
         if found != wanted:
             return f"with {before} and {tries}: {found} is not {wanted}"
         tally["prompts" if isinstance(wanted[0], str) else "refused"] += 1
+        if isinstance(wanted[0], str) and not any(path.startswith("state") for path, _ in tries):
+            memory.begin_turn()
+            outcome = pack.tried(tries).compile(state, memory=memory)
+            assert outcome.emitted is not None
+            if (outcome.emitted.text, outcome.report) != wanted[:2]:
+                return f"with {before} and {tries}, after other values: {outcome.emitted.text} is not {wanted[0]}, or the reports differ"
         if wanted[0] is not PromptcError and wanted[0] is not UsageError and rng.random() < 0.5:
             pack, before = pack.tried(tries), [*before, *tries]
     return None

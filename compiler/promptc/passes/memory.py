@@ -7,9 +7,10 @@ session.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
+from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.model.pack import PackModel, Plan, list_reads
 from promptc.model.section import Items, Section
@@ -49,6 +50,7 @@ class Memory(CostlyWork):
         self._entries: dict[Hashable, tuple[Sequence[Any], Any]] = {}
         self._older: dict[Hashable, tuple[Sequence[Any], Any]] = {}
         self._met: set[int] = set()
+        self._said: dict[Hashable, tuple[Any, ...]] = {}
 
     def find(self, key: Hashable) -> Any:
         """Return the result stored under a key, or None if there is none or it was dropped."""
@@ -108,25 +110,26 @@ class Memory(CostlyWork):
         return guard
 
     def select_section(self, selector: SectionSelector, section: Section, fences: tuple[str, str]) -> Selected:
-        """Return the selected section, memoized by the section, the guard, and every value that its expressions read.
+        """Return the selected section, memoized by what it says, the guard, the counter, and every value that its expressions read.
 
-        Plain values are compared by type and value, all others by identity. How far a list is read depends on the plan and the budget. The
-        section is selected anew if it depends on more than that: on the content of other sections, on sources, on the total (for example if
-        items are trimmed to a share), or on the whole state (as the numbers of placeholders do).
+        Plain values are compared by type and value, all others by identity. Budgets and steps decide how far a list is read. The section is
+        selected anew if it depends on more than that: on the content of other sections, on sources, on the total (for example if items are
+        trimmed to a share), or on the whole state (as the numbers of placeholders do).
         """
-        if section.id in selector.bound.without or not _is_of_state(section.items) or section.redact:
+        bound = selector.bound
+        if section.id in bound.without or not _is_of_state(section.items) or section.redact:
             return selector.select(section, fences, self.open_items(selector, section))
-        reach = selector.find_reach(section)
-        objects: list[Any] = [section, selector.guard, selector.plan]
-        parts: list[Hashable] = [fences, (id(selector.plan), reach.most) if reach is not None else None]
-        for path in self.make_once(("roots", id(section)), section, partial(_list_roots, pack=selector.bound.pack)):
+        said, reach = self._identify(section, bound.pack), selector.find_reach(section)
+        objects: list[Any] = [said, selector.guard, bound.meter.counter]
+        parts: list[Hashable] = [fences, reach.limits if reach is not None else None]
+        for path in self.make_once(("roots", id(said)), said, lambda _: _list_roots(list_reads(section, bound.pack))):
             _add_value(path, selector, parts, objects)
-        key = ("selected", id(section), id(selector.guard), selector.find_media_model(section), *parts)
-        run, found = selector.bound.run, self.find(key)
+        key = ("selected", *map(id, objects[:3]), selector.find_media_model(section), *parts)
+        run, found = bound.run, self.find(key)
         if found is not None:
             selected: Selected = found[0]
             run.pay(found[1], section.span, f"selecting `{section.id}`", found[2])
-            return selected
+            return selected if selected.section is section else replace(selected, section=section)
         left, memory = run.left, run.memory
         selected = selector.select(section, fences, self.open_items(selector, section))
         self.note(key, objects, (selected, left - run.left, memory - run.memory))
@@ -140,13 +143,12 @@ class Memory(CostlyWork):
         """Return a section's demand in units, memoized by its items and layout."""
         if not selected.items:
             return 0
-        objects = (selected.items, selection.plan, selection.bound.provider)
-        key = ("demand", *map(id, objects), layout.format, selected.open, selected.close, selected.header)
+        key = ("demand", id(selected.items), layout.describe_own(selected.section))
         run, found = selection.bound.run, self.find(key)
         if found is None:
             left = run.left
             found = super().count_demand(layout, selection, selected), left - run.left
-            self.note(key, objects, found)
+            self.note(key, (selected.items,), found)
         else:
             run.pay(found[1], selected.section.span, f"the demand of `{selected.section.id}`")
         demand: int = found[0]
@@ -154,13 +156,28 @@ class Memory(CostlyWork):
 
     def lay_section(self, selection: Selection, selected: Selected, part: int, layout: Layout) -> SectionLayout:
         """Lay out a section, with the known counts of its pieces if the same items were laid out the same way before."""
-        objects: tuple[Any, ...] = (selected.section, selected.items, selected.groups, selection.plan, selection.bound.provider)
-        key = ("laid", *map(id, objects), layout.format, selected.open, selected.close, selected.header)
+        key = ("laid", id(selected.items), layout.describe_own(selected.section))
         laid = self.find(key)
         fit = SectionLayout(selection, selected, part, layout, laid)
         if laid is None:
-            self.note(key, objects, fit.describe())
+            self.note(key, (selected.items,), fit.describe())
         return fit
+
+    def _identify(self, one: Section | Items, pack: PackModel) -> tuple[Any, ...]:
+        """Return an object that stands for all that a section, or its items, says of what it selects, whatever its budget and its steps.
+
+        Two that say the same share the object, even if they belong to different editions of a pack.
+        """
+        found: tuple[Any, ...] = self.make_once(("said", id(one), id(pack.visible)), one, partial(self._find_alike, visible=pack.visible))
+        return found
+
+    def _find_alike(self, one: Section | Items, visible: Expression | None) -> tuple[Any, ...]:
+        # Equal templates may include different files, and equal expressions may use other definitions: only the same objects do the same.
+        told = replace(one, budget=None, overflow=()) if isinstance(one, Section) else one
+        programs = (visible, *_iter_programs(told))
+        if len(self._said) >= MOST_NOTED:
+            self._said = {}
+        return self._said.setdefault((told, *map(id, programs)), programs)
 
 
 class TurnMemory(Memory):
@@ -196,14 +213,13 @@ class TurnMemory(Memory):
         items, bound = section.items, selector.bound
         if items is None or section.redact or section.id in bound.without:
             return None
-        # Equal templates may include different files, and equal expressions may use other definitions: only the same objects do the same.
-        programs = (bound.pack.visible, *_iter_item_programs(items))
-        objects: list[Any] = [selector.guard, bound.meter.counter, programs, items]
-        parts: list[Hashable] = [items, *map(id, programs), section.id, section.title, section.role, id(bound.meter.counter)]
-        parts += [bound.total, bound.format, bound.provider.name if bound.provider is not None else None]
-        for path in self.make_once(("item roots", id(section)), section, partial(_list_item_roots, pack=bound.pack)):
+        said = self._identify(items, bound.pack)
+        objects: list[Any] = [said, selector.guard, bound.meter.counter]
+        parts: list[Hashable] = [section.id, section.title, section.role, bound.total, bound.format]
+        parts.append(bound.provider.name if bound.provider is not None else None)
+        for path in self.make_once(("item roots", id(said)), said, lambda _: _list_item_roots(items, bound.pack)):
             _add_value(path, selector, parts, objects)
-        key = ("items", id(selector.guard), selector.find_media_model(section), *parts)
+        key = ("items", *map(id, objects[:3]), selector.find_media_model(section), *parts)
         memo: ItemMemo | None = self.find(key)
         if memo is None:
             memo = ItemMemo()
@@ -212,17 +228,19 @@ class TurnMemory(Memory):
         return memo
 
 
-def _list_roots(section: Section, pack: PackModel) -> tuple[tuple[str, ...], ...]:
-    """Return the paths that selecting a section reads, no deeper than the keys of the state."""
-    return tuple(sorted({path[:2] if path[0] == "state" else path[:1] for path in list_reads(section, pack)}))
+def _list_roots(paths: Iterable[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
+    """Return what these paths read, no deeper than the keys of the state."""
+    return tuple(sorted({path[:2] if path[0] == "state" else path[:1] for path in paths}))
 
 
-def _list_item_roots(section: Section, pack: PackModel) -> tuple[tuple[str, ...], ...]:
-    """Return the paths that are read for each element besides the element itself, no deeper than the keys of the state."""
-    items = section.items
-    assert items is not None
-    paths = {path for program in (pack.visible, *_iter_item_programs(items)) if program is not None for path in program.reads}
-    return tuple(sorted({path[:2] if path[0] == "state" else path[:1] for path in paths if path[0] not in _OF_ELEMENT}))
+def _iter_programs(told: Any) -> Iterator[Expression | Template]:
+    """Yield every expression and template in a value, at any depth."""
+    if isinstance(told, Expression | Template):
+        yield told
+        return
+    inner = told if isinstance(told, tuple) else [getattr(told, name) for name in getattr(told, "__match_args__", ())]
+    for one in inner:
+        yield from _iter_programs(one)
 
 
 def _iter_item_programs(items: Items) -> Iterator[Expression | Template | None]:
@@ -237,6 +255,12 @@ def _iter_item_programs(items: Items) -> Iterator[Expression | Template | None]:
         message = items.message
         yield from (message.role, message.content, message.name, message.media.tokens if message.media is not None else None)
         yield from (one for _, one in message.written)
+
+
+def _list_item_roots(items: Items, pack: PackModel) -> tuple[tuple[str, ...], ...]:
+    """Return what is read for each element besides the element itself, no deeper than the keys of the state."""
+    programs = (pack.visible, *_iter_item_programs(items))
+    return _list_roots(path for one in programs if one is not None for path in one.reads if path[0] not in _OF_ELEMENT)
 
 
 def _is_of_state(items: Items | None) -> bool:

@@ -14,7 +14,7 @@ from operator import itemgetter
 
 from promptc.diag.findings import Diagnostic, PromptcError, Span, sort_diagnostics
 from promptc.diag.typed import Any
-from promptc.explain.items import Ladder, count_tokens_held, describe_lack, iter_ladders, list_rest
+from promptc.explain.items import count_tokens_held, describe_lack, iter_ladders, list_rest
 from promptc.model.section import Ratio, Section, Step
 from promptc.passes.bind import find_cap
 from promptc.passes.fit.result import Applied, Fitted, FittedItem, FittedSection, LadderResult, Part
@@ -173,17 +173,18 @@ class _Notches:
         self._steps: dict[tuple[str, int], int] = {}
         for ladder in iter_ladders(fitted):
             self.ladders.append({"title": ladder.title, "goal": ladder.goal, "target": ladder.target})
+            is_least = fitted.find_least(ladder.name) if ladder.target is not None and ladder.run.moves else None
             for cut, needs in _iter_cuts(ladder.run):
-                self._add(ladder, cut, needs)
+                is_known = is_least is not None and needs > 0 and not is_least(cut)
+                self._add(cut, fitted.count_more(ladder.name, needs) if is_known else 0)
 
-    def _add(self, ladder: Ladder, cut: Applied, needs: int) -> None:
-        """Add a notch: ladder, step, items, reason, tokens before and after, and how many tokens more would have spared it.
+    def _add(self, cut: Applied, more: int) -> None:
+        """Add a notch: ladder, step, items, reason, tokens before and after, and how many tokens `more` would have spared it.
 
         The last number is 0 if it is not known.
         """
         tokens, number = self._fitted.layout.meter.tokens, self.known.number
         items = (*[one.item.id for one in cut.gone], *[one.id for one in cut.added if one.before is not None])
-        is_known = ladder.target is not None and needs > 0 and not self._fitted.is_least(ladder.name, cut)
         self.told.append(
             [
                 len(self.ladders) - 1,
@@ -192,7 +193,7 @@ class _Notches:
                 number(("why", cut.why), cut.why),
                 tokens(cut.before),
                 tokens(cut.after),
-                self._fitted.count_more(ladder.name, needs) if is_known else 0,
+                more,
             ]
         )
         at = len(self.told)

@@ -334,29 +334,29 @@ class Fitted:
         tokens = self.layout.meter.tokens(needs)
         return self.strained.selection.bound.count_more(tokens) if ladder == "truncate" else tokens
 
-    def is_least(self, ladder: str, cut: Applied) -> bool:
-        """Return whether the cut may need still more than `count_more`, as a larger cap or budget changes more than one target."""
-        return self._is_least_budget(cut) if ladder == "truncate" else self._is_least_cap(ladder, cut)
+    def find_least(self, ladder: str) -> Callable[[Applied], bool]:
+        """Return a function that says whether a cut of the ladder may need still more than `count_more`.
 
-    def _is_least_budget(self, cut: Applied) -> bool:
-        """Return whether a larger budget is also for minimums that are shares of it or for unread items, or may lower the strain."""
+        A larger cap or budget may change more than one target.
+        """
+        return self._find_least_budget() if ladder == "truncate" else self._find_least_cap(ladder)
+
+    def _find_least_budget(self) -> Callable[[Applied], bool]:
+        """Respect that a larger budget is also for minimums that are shares of it and for unread items, and may lower the strain."""
         plan, rules = self.strained.selection.plan, self.strained.selection.bound.pack.strain
-        is_unread = self.sections[cut.section].selected.is_partial and not isinstance(cut.step, Evict)
         is_eased = rules is not None and any(one.cap is not None and one.cap.unit == "share" for one in plan.sections)
-        return is_unread or is_eased or plan.has_growing_least or any(step.has_share for step in self.strained.steps)
+        is_least = is_eased or plan.has_growing_least or any(step.has_share for step in self.strained.steps)
+        return lambda cut: is_least or (self.sections[cut.section].selected.is_partial and not isinstance(cut.step, Evict))
 
-    def _is_least_cap(self, ladder: str, cut: Applied) -> bool:
-        """Return whether the cap is a share, which no number raises, or more of it may be too much for a later ladder or add strain."""
-        run = next(run for name, run in self.iter_runs() if name == ladder)
-        grown = cut.before - run.moves[-1].after
+    def _find_least_cap(self, ladder: str) -> Callable[[Applied], bool]:
+        """Respect that no number raises a cap that is a share, and that a larger cap may exceed a later target or add strain."""
+        end = next(run for name, run in self.iter_runs() if name == ladder).moves[-1].after
         later = [*(one.run for one in self.pools if ladder in one.pool.sections), self.truncated]
         shares = [one.pool.ladder for one in self.pools if one.pool.is_share]
         shares += [name for name, one in self.sections.items() if one.section.budget is not None and one.section.budget.is_share]
-        return (
-            ladder in shares
-            or any(one is None or one.start + grown > one.target for one in later)
-            or self.strained.may_change(self.layout.meter.tokens(grown))
-        )
+        room = min(one.target - one.start if one is not None else -1 for one in later) if ladder not in shares else -1
+        tokens, may_change = self.layout.meter.tokens, self.strained.may_change
+        return lambda cut: cut.before - end > room or may_change(tokens(cut.before - end))
 
     def counts_chars(self, ladder: str) -> bool:
         """Return whether the ladder is that of a section with a cap in characters.

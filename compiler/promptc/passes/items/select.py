@@ -301,6 +301,7 @@ class Reach:
         window = section.items.window if section.items is not None else None
         self._least = max([0, *(step.floor for step in evictions), window.min if window is not None else 0])
         self._blocks = {step.step for step in evictions}
+        self.limits = (most, self._least, *sorted(self._blocks))
         self._units = 0
         self._open: list[str] = []
         self._number: int | None = None

@@ -1,6 +1,6 @@
 """The layout of a plan: where a piece ends, which message it belongs to, what messages and tools cost (contract.md §8, §10)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 
 from promptc.diag.frozen import frozen
 from promptc.model.messages import CHAT, Provider
@@ -113,6 +113,12 @@ class Layout:
         if separator is not None and piece.kind == follower.kind == "item":
             return separator
         return "\n"
+
+    def describe_own(self, section: Section) -> tuple[Hashable, ...]:
+        """Return what decides the counts of a section's own pieces, besides the section and the pieces themselves."""
+        is_each = section.id in self.each
+        role = "" if is_each or self.format == "text" else self.roles[self.messages[section.id]]
+        return self.format, self.separator, self.costs, role, is_each, section.id in self.shared
 
     def overhead(self, piece: Piece) -> int:
         """Return the units that a piece adds by opening a message: the message's own, its role's name, and its media beyond their lines."""
