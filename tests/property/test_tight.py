@@ -194,7 +194,10 @@ def judge_advice(loaded: Loaded, tally: Tally, library: Library) -> str | None:
             cap = None if ladder == "truncate" else _find_cap_of(loaded.drawn.manifest, ladder)
             if not run.applied or run.applied[-1].needs <= 0 or (cap is None and ladder != "truncate"):
                 continue
-            more, is_least = outcome.fitted.count_more(ladder, run.applied[-1].needs), outcome.fitted.find_least(ladder)(run.applied[-1])
+            more, is_least = (
+                outcome.fitted.count_more(ladder, run.applied[-1].needs),
+                outcome.fitted.make_least_test(ladder)(run.applied[-1]),
+            )
             tally["at least" if is_least else "exactly"] += 1
             renders = [
                 loaded.compile(total + one) if cap is None else _raise(loaded, ladder, cap + one, library).compile(total)

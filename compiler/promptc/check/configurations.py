@@ -105,7 +105,7 @@ class Configuration:
         strain = self.facts.pack.strain
         return tuple(list_steps(strain.tiers[: self.combination.tier + 1])[0]) if strain is not None else ()
 
-    def find_least_cap(self, section: Section) -> int | None:
+    def make_least_test_cap(self, section: Section) -> int | None:
         """Return the least cap that a valid state can choose for the section, in the cap's unit, or None if the state chooses no cap."""
         budget = section.budget
         if budget is None or budget.source is None or budget.cap is None:
@@ -115,7 +115,7 @@ class Configuration:
 
     def settle_least(self, section: Section) -> Section:
         """Return the section with its least possible cap."""
-        return settle_cap(section, self.find_least_cap(section))
+        return settle_cap(section, self.make_least_test_cap(section))
 
     def list_shared_steps(self) -> tuple[Step, ...]:
         """Return the steps that name their sections: those of pools and of `truncate`, then those of the tiers in force."""

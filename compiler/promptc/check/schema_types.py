@@ -303,7 +303,7 @@ class SchemaTypes:
         together = (*own, *more)
         count = max((len(schema.get("prefixItems", ())) for schema in together), default=0)
         first = tuple(self._make_element(own, more, at) for at in range(count))
-        least, most = max((int(schema.get("minItems", 0)) for schema in together), default=0), _find_least(together, "maxItems")
+        least, most = max((int(schema.get("minItems", 0)) for schema in together), default=0), _make_least_test(together, "maxItems")
         element = self._make_element(own, more, count)
         if element == NEVER:
             most = count if most is None else min(most, count)
@@ -344,7 +344,7 @@ def _make_text(together: _Together, place: str) -> TextType:
     format = next((schema["format"] for schema in together if "format" in schema), "")
     patterns = [measure_pattern(schema["pattern"]) for schema in together if "pattern" in schema]
     formats = [schema["format"] for schema in together if schema.get("format") in FORMATS]
-    lengths = [_find_least(together, "maxLength"), _DATE if "date" in formats else None, *(one.characters for one in patterns)]
+    lengths = [_make_least_test(together, "maxLength"), _DATE if "date" in formats else None, *(one.characters for one in patterns)]
     most = min((length for length in lengths if length is not None), default=None)
     found = text_up_to(most, place)
     widths = [*(one.width for one in patterns), *(1 for _ in formats)]
@@ -357,7 +357,7 @@ def _suits(member: Type, types: tuple[str, ...]) -> bool:
     return any(name in types for name in names)
 
 
-def _find_least(together: _Together, keyword: str) -> int | None:
+def _make_least_test(together: _Together, keyword: str) -> int | None:
     return min((int(schema[keyword]) for schema in together if keyword in schema), default=None)
 
 

@@ -373,7 +373,7 @@ def _iter_cuts(ladder: str, run: LadderResult, fitted: Fitted) -> Iterator[Diagn
         before, after = meter.tokens(first.before), meter.tokens(last.after)
         more = count_noun(fitted.count_more(ladder, needs), "character" if fitted.counts_chars(ladder) else "token")
         spared = f"with {more} more, the last cut would not be needed"
-        if fitted.find_least(ladder)(last):
+        if fitted.make_least_test(ladder)(last):
             spared = f"it takes at least {more} more to spare the last cut"
         cut = f"{count_noun(sum(one.notches for one in cuts), 'cut')}, {before} to {count_noun(after, 'token')}"
         pool = ladder.removeprefix("pools.")

@@ -168,10 +168,10 @@ class Memory(CostlyWork):
 
         Two that say the same share the object, even if they belong to different editions of a pack.
         """
-        found: tuple[Any, ...] = self.make_once(("said", id(one), id(pack.visible)), one, partial(self._find_alike, visible=pack.visible))
+        found: tuple[Any, ...] = self.make_once(("said", id(one), id(pack.visible)), one, partial(self._load_alike, visible=pack.visible))
         return found
 
-    def _find_alike(self, one: Section | Items, visible: Expression | None) -> tuple[Any, ...]:
+    def _load_alike(self, one: Section | Items, visible: Expression | None) -> tuple[Any, ...]:
         # Equal templates may include different files, and equal expressions may use other definitions: only the same objects do the same.
         told = replace(one, budget=None, overflow=()) if isinstance(one, Section) else one
         programs = (visible, *_iter_programs(told))

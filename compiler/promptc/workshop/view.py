@@ -173,7 +173,7 @@ class _Notches:
         self._steps: dict[tuple[str, int], int] = {}
         for ladder in iter_ladders(fitted):
             self.ladders.append({"title": ladder.title, "goal": ladder.goal, "target": ladder.target})
-            is_least = fitted.find_least(ladder.name) if ladder.target is not None and ladder.run.moves else None
+            is_least = fitted.make_least_test(ladder.name) if ladder.target is not None and ladder.run.moves else None
             for cut, needs in _iter_cuts(ladder.run):
                 is_known = is_least is not None and needs > 0 and not is_least(cut)
                 self._add(cut, fitted.count_more(ladder.name, needs) if is_known else 0)

@@ -274,7 +274,7 @@ def check_least_caps(pack: PackModel, configuration: Configuration) -> Iterator[
     """Report sections whose cap a state chooses, and whose ladder may be unable to meet the least cap."""
     settled = configuration.facts.settled
     for section in configuration.plan.sections:
-        budget, least = section.budget, configuration.find_least_cap(section)
+        budget, least = section.budget, configuration.make_least_test_cap(section)
         if budget is None or budget.source is None or least is None or section.pinned or settled.is_off(section):
             continue
         if not any(_find_end(step, section, settled) for step in section.overflow if not isinstance(step, Fail)):

@@ -380,7 +380,7 @@ def _iter_capped(configuration: Configuration, settled: SettledTexts) -> Iterato
     """
     plan = configuration.base
     yield plan
-    caps = {one.id: (configuration.find_least_cap(one), _find_most(one.id, configuration, settled)) for one in plan.sections}
+    caps = {one.id: (configuration.make_least_test_cap(one), _find_most(one.id, configuration, settled)) for one in plan.sections}
     if any(least is not None for least, _ in caps.values()):
         yield replace(plan, sections=tuple(settle_cap(one, caps[one.id][0]) for one in plan.sections))
         yield replace(plan, sections=tuple(_settle_full(one, plan.budget.total, *caps[one.id]) for one in plan.sections))

@@ -373,7 +373,7 @@ def _describe_spared(cut: Applied, ladder: Ladder, more: str, fitted: Fitted) ->
     names = f"the tool call {show_ids([cut.call])}" if cut.call else f"{'item' if len(items) == 1 else 'items'} {show_ids(items)}"
     names += "" if cut.section == ladder.title else f" of `{cut.section}`"
     is_gone = bool(cut.call) or any(not after for _, before, after in cut.changes if before)
-    if fitted.find_least(ladder.name)(cut):
+    if fitted.make_least_test(ladder.name)(cut):
         return f"it takes at least {more} more " + (f"to keep {names}" if is_gone else f"to spare {names} its last cut")
     return f"with {more} more, {names} would " + ("stay" if is_gone else "be spared its last cut")
 

@@ -288,7 +288,7 @@ def _describe_cut(ladder: Ladder, cut: Applied, item: Item, outcome: Outcome) ->
     if ladder.target is not None and cut.needs > 0 and change.before is not None:
         more = outcome.fitted.count_more(ladder.name, cut.needs)
         tokens_more = f"{show_plural(more, 'token')} more, {show_count(ladder.target + more)},"
-        is_least = outcome.fitted.find_least(ladder.name)(cut)
+        is_least = outcome.fitted.make_least_test(ladder.name)(cut)
         lines.append(f"it takes at least {tokens_more} to spare it this" if is_least else f"with {tokens_more} it would be spared this")
     return Fact("made" if change.before is None else "cut" if change.after is None else "shortened", "\n".join(lines))
 

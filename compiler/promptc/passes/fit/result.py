@@ -334,21 +334,21 @@ class Fitted:
         tokens = self.layout.meter.tokens(needs)
         return self.strained.selection.bound.count_more(tokens) if ladder == "truncate" else tokens
 
-    def find_least(self, ladder: str) -> Callable[[Applied], bool]:
+    def make_least_test(self, ladder: str) -> Callable[[Applied], bool]:
         """Return a function that says whether a cut of the ladder may need still more than `count_more`.
 
         A larger cap or budget may change more than one target.
         """
-        return self._find_least_budget() if ladder == "truncate" else self._find_least_cap(ladder)
+        return self._make_budget_test() if ladder == "truncate" else self._make_cap_test(ladder)
 
-    def _find_least_budget(self) -> Callable[[Applied], bool]:
+    def _make_budget_test(self) -> Callable[[Applied], bool]:
         """Respect that a larger budget is also for minimums that are shares of it and for unread items, and may lower the strain."""
         plan, rules = self.strained.selection.plan, self.strained.selection.bound.pack.strain
         is_eased = rules is not None and any(one.cap is not None and one.cap.unit == "share" for one in plan.sections)
         is_least = is_eased or plan.has_growing_least or any(step.has_share for step in self.strained.steps)
         return lambda cut: is_least or (self.sections[cut.section].selected.is_partial and not isinstance(cut.step, Evict))
 
-    def _find_least_cap(self, ladder: str) -> Callable[[Applied], bool]:
+    def _make_cap_test(self, ladder: str) -> Callable[[Applied], bool]:
         """Respect that no number raises a cap that is a share, and that a larger cap may exceed a later target or add strain."""
         end = next(run for name, run in self.iter_runs() if name == ladder).moves[-1].after
         later = [*(one.run for one in self.pools if ladder in one.pool.sections), self.truncated]
