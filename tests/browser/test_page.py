@@ -423,7 +423,7 @@ def test_what_a_prompt_that_does_not_fit_lacks_has_its_unit(open_page, folder, o
     steps = 'overflow: [{trim: {floor: 8, marker: "[…]"}}, {evict: {}}]'
     copy_pack(folder, folder, steps, "overflow: [fail: {}]")
     copy_pack(folder, folder, old, new)
-    assert open_page().locator("#total").inner_text().startswith(f"Does not fit 900 tokens: {says}. Text, ")
+    assert open_page().locator("#total").inner_text().startswith(f"Does not fit: {says}. Text, ")
 
 
 def test_a_file_that_an_editor_replaces_is_followed(open_page, folder):

@@ -453,7 +453,7 @@ def describe_reason(cut: Applied) -> str:
 
 
 def describe_lack(fitted: Fitted) -> str | None:
-    """Return what a prompt that does not fit lacks: what is over its cap, which section has no content, or how much is missing.
+    """Return why a prompt does not fit: what is over its cap, which section has no content, or how much of the budget is missing.
 
     Return None for a prompt that fits.
     """
@@ -463,12 +463,13 @@ def describe_lack(fitted: Fitted) -> str | None:
     if code is None:
         return None
     if code in _OVER_CAP:
-        return f"{what} is {show_plural(missing, 'character' if fitted.counts_chars(section) else 'token')} over its cap"
+        return f"does not fit: {what} is {show_plural(missing, 'character' if fitted.counts_chars(section) else 'token')} over its cap"
     if code == "PC0518":
-        return f"{what} is required, and no content of it is left"
+        return f"does not fit: {what} is required, and no content of it is left"
     if code == "PC0533":
-        return f"the strain tier fails for {what}"
-    return f"{show_plural(missing, 'token')} {'is' if missing == 1 else 'are'} missing"
+        return f"does not fit: the strain tier fails for {what}"
+    budget = show_plural(fitted.strained.selection.bound.total, "token")
+    return f"does not fit {budget}: {show_plural(missing, 'token')} {'is' if missing == 1 else 'are'} missing"
 
 
 def count_tokens_held(fitted: Fitted, section: str) -> int:

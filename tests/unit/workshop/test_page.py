@@ -124,7 +124,7 @@ def test_a_cut_in_a_text_stands_where_it_was_made_in_units_of_scripts(make_bench
 def test_what_does_not_fit_is_shown_with_what_is_missing(make_bench):
     bench = make_bench(budget=5, pinned=True, notes=["A note that is much too long for so few tokens, and pinned."])
     view = see(bench)
-    assert view["tokens"] is None and view["lack"] == "`notes` is 10 tokens over its cap"
+    assert view["tokens"] is None and view["lack"] == "does not fit: `notes` is 10 tokens over its cap"
     assert [one["level"] for one in view["findings"]].count("error") == 1
 
 

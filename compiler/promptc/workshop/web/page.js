@@ -154,7 +154,7 @@ function drawHead() {
   const model = view.model ? `, with the window of ${view.model}` : "";
   const counted = `${kind}, counted by ${view.counter}${view.exact ? "" : " (an estimate)"}${model}`;
   at("total").replaceChildren(h("b", {}, view.tokens === null
-    ? `Does not fit ${plural(view.budget, "token")}: ${view.lack}.`
+    ? `${view.lack[0].toUpperCase()}${view.lack.slice(1)}.`
     : `${count(view.tokens)} of ${plural(view.budget, "token")}, ${percent(view.tokens, view.budget)} %.`), ` ${counted}`);
 }
 
