@@ -37,15 +37,59 @@ _PATIENCE = 60
 _RULES, _OTHER = "Be brief.", "Be brief and kind."
 
 
-class Server:
-    """The guide's service in a process and a folder of its own. It keeps `kept` talks instead of 1000."""
+_BARE = """
+import time
 
-    def __init__(self, folder: Path, kept: int) -> None:
+from fastapi import FastAPI, Response
+
+app, seconds = FastAPI(), 0.0
+
+
+def work():
+    until = time.thread_time() + seconds
+    while time.thread_time() < until:
+        pass
+    return {"messages": [], "tokens": 0}
+
+
+@app.put("/talks/{name}")
+async def begin(name: str, state: dict):
+    return work()
+
+
+@app.patch("/talks/{name}")
+async def go_on(name: str, changes: list[dict]):
+    return work()
+
+
+@app.put("/seconds/{value}")
+async def settle(value: float):
+    global seconds
+    seconds = value
+
+
+@app.get("/metrics")
+async def show_metrics():
+    return Response()
+"""
+"""A service without promptc. It computes for a set time, and so shows the delays that the machine causes."""
+
+
+def read_guide(kept: int) -> dict[str, str]:
+    """Return the files of the guide's service by their paths. It keeps `kept` talks instead of 1000."""
+    blocks = BLOCK.findall(GUIDE.read_text(encoding="utf-8"))
+    given = {title: text for language, title, text in blocks if title.startswith(("desk/", "service.py")) and language != "diff"}
+    return {title: text.replace(_KEEPS, f'MOST, BUCKETS = "desk", {kept},') for title, text in given.items()}
+
+
+class Server:
+    """A service of these files in a process and a folder of its own."""
+
+    def __init__(self, folder: Path, files: dict[str, str]) -> None:
         self.pack = folder / "desk" / "pack.yaml"
-        for language, title, text in BLOCK.findall(GUIDE.read_text(encoding="utf-8")):
-            if title.startswith(("desk/", "service.py")) and language != "diff":
-                (folder / title).parent.mkdir(exist_ok=True)
-                (folder / title).write_text(text.replace(_KEEPS, f'MOST, BUCKETS = "desk", {kept},'), encoding="utf-8")
+        for title, text in files.items():
+            (folder / title).parent.mkdir(exist_ok=True)
+            (folder / title).write_text(text, encoding="utf-8")
         with socket.socket() as free:
             free.bind((_HOST, 0))
             self.port = free.getsockname()[1]
@@ -87,10 +131,10 @@ class Server:
 
 
 @contextmanager
-def run_server(kept: int) -> Iterator[Server]:
-    """Run the service while the context lasts."""
+def run_server(files: dict[str, str]) -> Iterator[Server]:
+    """Run a service while the context lasts."""
     with tempfile.TemporaryDirectory() as folder:
-        server = Server(Path(folder), kept)
+        server = Server(Path(folder), files)
         try:
             yield server
         finally:
@@ -250,8 +294,25 @@ class Service:
 
 def measure_service(seconds: float, probe: float, talks: int, kept: int) -> Service:
     """Measure the capacity, then load the service at four fifths of it, with a reload of the pack and later one of a broken pack."""
-    with run_server(kept) as server:
+    with run_server(read_guide(kept)) as server:
         return asyncio.run(_measure(server, seconds, probe, talks, kept))
+
+
+def measure_bare(seconds: float, probe: float, talks: int, capacity: float) -> Load:
+    """Load a service of this capacity that only computes, at even distances, as `measure_service` loads the guide's."""
+
+    async def measure(server: Server) -> Load:
+        await server.read_metrics()
+        crowd = Crowd(server.port, talks)
+        idle = await crowd.find_capacity(probe)
+        status, _ = await Connection(server.port).ask("PUT", f"/seconds/{max(0.0, 1 / capacity - 1 / idle):.9f}")
+        assert status == 200
+        load = await crowd.drive(iter(lambda: 1 / (_LOAD * capacity), None), seconds)
+        crowd.close()
+        return load
+
+    with run_server({"service.py": _BARE}) as server:
+        return asyncio.run(measure(server))
 
 
 async def _measure(server: Server, seconds: float, probe: float, talks: int, kept: int) -> Service:
@@ -277,8 +338,14 @@ def bench_service(scale: Scale) -> None:
     seconds = scale.choose(*_SECONDS)
     begin(f"Service: the example with FastAPI on loopback, {scale.choose(*_TALKS)} talks, {seconds:g} s at four fifths of its capacity")
     found = measure_service(seconds, scale.choose(*_PROBE), scale.choose(*_TALKS), scale.choose(*_KEPT))
+    bare = measure_bare(seconds, scale.choose(*_PROBE), scale.choose(*_TALKS), found.capacity)
+    loads = {
+        "turns at even distances": found.even,
+        "the same, of a service that only computes as long": bare,
+        "turns at random, as people come": found.drawn,
+    }
     show("capacity, turns a second", found.capacity, ",.0f")
-    for name, load in (("turns at even distances", found.even), ("turns at random, as people come", found.drawn)):
+    for name, load in loads.items():
         show(name, len(load.seconds), ",")
         show("  not answered by a prompt", len(load.seconds) - load.statuses[200], "", at_most=0)
         show("  p50", load.share(50), ".1f ms")
