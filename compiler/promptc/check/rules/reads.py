@@ -19,7 +19,7 @@ from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.model.pack import PackModel
 from promptc.model.section import Items, Ranked, Recap, Retrieve, Segments
-from promptc.template.allow import FOREIGN_NAMES
+from promptc.template.allow import FOREIGN_NAMES, SIZES
 from promptc.template.compile import Expression
 from promptc.template.types.algebra import LIKE_OTHER, join_members, part_type
 from promptc.template.types.conditions import ANYTHING, Cases, Demand, describe_demand, describe_kind, find_clash, join_cases, list_cases
@@ -180,7 +180,7 @@ class Describer:
         if gap.reason == "unlike":
             held = f"`{owner}` is {gap.holder}" if owner else f"what it is read of is {gap.holder}"
             by = "by the schema " if owner.startswith(("state", "item")) else ""
-            is_size = bool(owner) and gap.part in ("length", "size", "len", "count")
+            is_size = bool(owner) and gap.part in SIZES
             help = f"write `{owner} | length`" if is_size else _CORRECT
             return Diagnostic("PC0635", f"{reads}, but {by}{held}", span, help)
         if not gap.at:
@@ -206,6 +206,8 @@ class Describer:
             owner = problem.subject.rpartition("[")[0]
             short = "is empty" if gap.reason == "empty" else "is shorter"
             help = f"test first: `if {owner}`" if owner and gap.reason == "empty" else ask
+            if gap.part in ("max", "min"):
+                help = f"give the list an element that is always there: `([0] + …) | {gap.part}`"
             return Diagnostic("PC0650", f"{reads}, which is undefined where the list {short}", span, help)
         if gap.reason == "given":
             return Diagnostic("PC0650", f"{reads}, which is not given here", span, "give it, or a default")
@@ -399,6 +401,8 @@ def _advise(problem: Problem, kind: str) -> str:
         return "loop over its parts: `.split(...)`, `.splitlines()`"
     if LIKE_OTHER in problem.wants:
         return _advise_pair(problem, kind)
+    if kind == "a list" and problem.wants.startswith("`.join()`"):
+        return f"write `{problem.subject or '(…)'} | join(', ')`"
     if any(isinstance(one, NumberType) for one in list_members(problem.kind)) and "takes a string" in problem.wants:
         return "make it a string first with `| string`, or leave the filter out"
     return _CORRECT
