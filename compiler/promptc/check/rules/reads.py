@@ -239,7 +239,7 @@ def _describe_name(name: str, text: UsedText, pack: PackModel, span: Span) -> Di
     if name in _WHERE:
         help = "did you mean `item.text`?" if name == "text" and "item" in text.names else _WHERE[name]
         lists = [key for key, one in _list_state(pack) if one.get("type") == "array"]
-        if name == "this" and "item" in text.names:
+        if name == "this" and ".edits[" in text.what:
             help = "use `item`; to take elements by their place, write `last` with a number of elements"
         if name == "item" and lists:
             help += f"; elsewhere name one element of a list, such as `state.{lists[-1]}[0]`"
