@@ -473,8 +473,8 @@ def _suggest_name(error: click.UsageError) -> str:
     if not isinstance(error, click.NoSuchOption) or error.ctx is None:
         return ""
     command, root = error.ctx.command, error.ctx.find_root().command
-    for name in ("render", "explain", "check", "test") if isinstance(root, CommandGroup) else ():
-        other = root.get_command(error.ctx, name)
+    for name in ("render", "explain", "check", "test"):
+        other = root.get_command(error.ctx, name) if isinstance(root, CommandGroup) else None
         if other is not None and error.option_name in _list_options(other, error.ctx):
             return f"it is an option of `promptc {name}`; `{error.ctx.command_path} --help` lists those of this command"
     return _keep_guess(suggest(error.option_name, _list_options(command, error.ctx)))
