@@ -213,7 +213,8 @@ class Describer:
             return Diagnostic("PC0650", f"{reads}, which is not given here", span, "give it, or a default")
         why = f": it is not required{self._show_place(gap.at)}" if gap.reason == "optional" else ": not every value allowed there has it"
         near = suggest(gap.part, gap.known) if gap.reason == "closed" else ""
-        help = f"{near} Else {ask}" if near.startswith("did you mean") else ask
+        declare = f"; or declare `{gap.part}` with a `default` where the schema lacks it" if gap.reason == "closed" else ""
+        help = f"{near} Else {ask}" if near.startswith("did you mean") else f"{ask}{declare}"
         return Diagnostic("PC0650", f"{reads}, which may be absent{why}", span, help)
 
     def _describe_left_out(self, problem: Problem, text: UsedText, subject: str, span: Span) -> Diagnostic:
