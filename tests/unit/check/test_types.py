@@ -96,7 +96,7 @@ WRONG = [
     ("{% set r = state.resume %}{{ r }}", "PC0650", "`r`", "is not none"),
     ("{% macro m(x) %}{{ x }}{% endmacro %}{{ m(state.resume) }}", "PC0650", "`x`", "is not none"),
     ("{{ state.shape.radius }}", "PC0650", "`state.shape.radius`, which may be absent", "is defined"),
-    ("{{ state.shape.radius }}", "PC0650", "not every value allowed there has it", "; or declare `radius` with a `default` where the schema"),
+    ("{{ state.shape.radius }}", "PC0650", "not every value allowed there has it", "; or declare `radius` with a `default`"),
     ("{% if state.shape.radius %}x{% endif %}", "PC0650", "`state.shape.radius`", "is defined"),
     ("{% for s in state.shapes %}{{ s.radius }}{% endfor %}", "PC0650", "`s.radius`", "is defined"),
     ("{% if state.shape.kind == 'circle' %}{{ state.shape.label }}{% endif %}",
