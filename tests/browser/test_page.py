@@ -98,7 +98,7 @@ def test_the_ladder_is_walked_notch_by_notch(open_page):
     assert page.locator("#prompt [data-section=notes]").inner_text().count("tells at length") == 9
     page.keyboard.press("]")
     told = page.locator("#told").inner_text()
-    assert told.startswith(f"Notch 1 of {most}: names, for its cap of 40 tokens: evict 0, oldest first; ") and "(pack.yaml:" in told
+    assert told.startswith(f"Notch 1 of {most}: names, for its cap of 40 tokens: evict `0`, oldest first; ") and "(pack.yaml:" in told
 
 
 def test_a_click_on_a_line_tells_template_and_state_key(open_page):

@@ -107,6 +107,21 @@ def test_a_prompt_without_a_line_says_so(run, tmp_path):
     assert (done.code, done.out) == (2, "") and "there are 0 lines" in done.err
 
 
+def test_a_percentage_that_others_leave_too_little_of_says_so(run, tmp_path):
+    pack, state = tmp_path / "pack.yaml", tmp_path / "state.json"
+    lines = 'items: {from: "range(40)", text: "{{ item }}"}, overflow: [evict: {}]'
+    pack.write_text(
+        "promptc: 1\nname: small\nversion: 1.0.0\ntokenizer: chars/4\nbudget: 40\n"
+        f'sections: [{{id: talk, budget: 30, {lines}}}, {{id: docs, budget: "50%", {lines}}}]\n',
+        encoding="utf-8",
+    )
+    state.write_text("{}", encoding="utf-8")
+    goal = "for its cap of 12 tokens; its share is 20, but other sections leave no more"
+    for more in ((), ("--why", "docs")):
+        assert goal in run("explain", str(pack), str(state), "--width", "200", *more).out
+        assert "leave no more" not in run("explain", str(pack), str(state), "--budget", "60", *more).out
+
+
 def test_a_line_is_told_as_it_is_shown_with_what_the_state_has(keep, run):
     """As JSON: whole values, and the pieces are the line."""
     lines = json.loads(run("explain", "keep", STATE, "--source", "1-31", "--json").out)

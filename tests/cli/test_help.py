@@ -49,6 +49,8 @@ def test_help_of_a_command_is_its_help(command, run):
         ("help render more", ("`render more`", "`promptc help` lists the commands")),
         ("help doctor", ("this version has no command `doctor` yet",)),
         ("lint", ("did you mean `check`?",)),
+        ("serve pack --budget 3", ("there is no option `--budget`", "an option of `promptc render`", "promptc serve --help` lists")),
+        ("index build . --set a=1", ("there is no option `--set`", "promptc index build --help` lists")),
         ("version", ("did you mean `promptc --version`?",)),
         ("pc0531", ("`promptc rule PC0531` explains",)),
     ],

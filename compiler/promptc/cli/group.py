@@ -472,8 +472,16 @@ def _suggest_name(error: click.UsageError) -> str:
         return _keep_guess(suggest(error.message.partition("'")[2].partition("'")[0], list(error.param.type.choices)))
     if not isinstance(error, click.NoSuchOption) or error.ctx is None:
         return ""
-    known = [name for param in error.ctx.command.get_params(error.ctx) for name in param.opts if name.startswith("--")]
-    return _keep_guess(suggest(error.option_name, known))
+    command, root = error.ctx.command, error.ctx.find_root().command
+    for name in ("render", "explain", "check", "test"):
+        other = root.get_command(error.ctx, name) if isinstance(root, CommandGroup) else None
+        if other is not None and error.option_name in _list_options(other, error.ctx):
+            return f"it is an option of `promptc {name}`; `{error.ctx.command_path} --help` lists those of this command"
+    return _keep_guess(suggest(error.option_name, _list_options(command, error.ctx)))
+
+
+def _list_options(command: click.Command, ctx: click.Context) -> list[str]:
+    return [name for param in command.get_params(ctx) for name in param.opts if name.startswith("--")]
 
 
 def _keep_guess(suggestion: str) -> str:

@@ -423,7 +423,7 @@ def iter_ladders(fitted: Fitted) -> Iterator[Ladder]:
         if run.applied:
             grant = fitted.grants.get(name)
             cap = show_plural(grant, "token") if grant is not None else show_plural(run.target, "character")
-            yield Ladder(name, name, f"for its cap of {cap}", run, grant)
+            yield Ladder(name, name, f"for its cap of {cap}{_tell_squeezed(fitted, name, grant)}", run, grant)
     for one in fitted.pools:
         if one.run.applied:
             sections = ", ".join(one.pool.sections)
@@ -432,6 +432,15 @@ def iter_ladders(fitted: Fitted) -> Iterator[Ladder]:
     if fitted.truncated is not None and fitted.truncated.applied:
         goal = f"for the budget of {show_plural(bound.total, 'token')}{bound.held_back}"
         yield Ladder("truncate", "the whole prompt", goal, fitted.truncated, bound.whole)
+
+
+def _tell_squeezed(fitted: Fitted, name: str, grant: int | None) -> str:
+    """Return what is said of a percentage that gets less than itself, because others take their room first; else nothing."""
+    budget = fitted.sections[name].section.budget
+    if grant is None or budget is None or budget.cap is None or not budget.is_percent:
+        return ""
+    share = budget.cap.tokens(fitted.strained.selection.bound.total)
+    return f"; its share is {share:,}, but other sections leave no more" if grant < share else ""
 
 
 def list_items(cuts: Sequence[Applied], *, placed: bool = False) -> list[str]:

@@ -106,7 +106,7 @@ class OperationLoader:
         schema, headings, claims = node.get("schema"), node.get("headings"), node.get("that")
         if (schema is not None and headings is not None) or (schema is None and headings is None and claims is None):
             message = (
-                "this check checks nothing: it has no `schema`, no `headings` and no `that`"
+                "this check accepts any text, or any short one: it has no `schema`, no `headings` and no `that`"
                 if schema is None
                 else "this check has both `schema` and `headings`, but an answer is either JSON or Markdown"
             )

@@ -81,6 +81,7 @@ _ALIASES = {
     **dict.fromkeys(("encoding", "tokeniser", "counter"), ("tokenizer",)),
     **dict.fromkeys(("join", "delimiter", "sep"), ("separator",)),
     **dict.fromkeys(("heading", "label"), ("title",)),
+    "prefix": ("header",),
     **dict.fromkeys(("always", "locked", "sticky", "fixed"), ("pinned",)),
     **dict.fromkeys(("comment", "description", "notes"), ("note",)),
     **dict.fromkeys(("functions", "function"), ("tools",)),
@@ -104,6 +105,15 @@ _KEYLESS = {
         ("temperature", "top_p", "stop", "seed"), "remove it: a pack makes the prompt, and your program sets this when it sends the request"
     ),
     "section": "remove it: a step under `overflow` works on its own section",
+    **dict.fromkeys(
+        ("depth", "position", "injection_depth", "insert_at"),
+        "remove it: sections stand as they are written; a text in a list is an element: `state.chat[:-4] + [state.note] + state.chat[-4:]`",
+    ),
+    **dict.fromkeys(("suffix", "footer", "after_text"), "write a fence around the content: `fence: {open: <notes>, close: </notes>}`"),
+    "min_tokens": "write `budget: {min: 100}`",
+    **dict.fromkeys(("max_chars", "max_characters"), "write `budget: {chars: 2000}`"),
+    **dict.fromkeys(("strategy", "eviction", "cut_from"), "write the steps: `overflow: [trim: {}, evict: {}]`"),
+    **dict.fromkeys(("reverse", "reversed"), "write `from: state.turns | reverse`"),
 }
 """Keys of other tools that have no counterpart with another name."""
 
@@ -137,6 +147,7 @@ _ROLES = {**dict.fromkeys(("human", "customer", "player"), "user"), **dict.fromk
 _ENTRIES = {"keep": "{{where: {}}}", "asserts": "{{that: {}, else: …}}"}
 """Lists whose entries are mappings, and what an author means by a single value in place of an entry."""
 
+_DIRECTIONS = ("asc", "desc", "ascending", "descending")
 _STEP_NAMES = ("trim", "evict", "shorten", "lower", "recap", "replace", "drop", "fail")
 _AMOUNT = re.compile(r"(\d[\d_, ]*(?:\.\d+)?) ?(k?)(?: ?(?:tokens?|tok|t))?", re.IGNORECASE)
 _ALIKE = 0.8
@@ -348,6 +359,10 @@ def _mend_key(key: str, fault: SchemaFault, root: Node, whole: str) -> str:
     if near and key.lower() in _ALIASES and near in _ALIASES[key.lower()]:
         if near in container.value:
             return f"promptc calls it `{near}`, which is here already: keep one of the two"
+        if near == "overflow" and key in _STEP_NAMES:
+            return f"a step is an entry of `overflow`: write `overflow: [{key}: {{}}]`"
+        if near == "sort" and _spell(_find(root, fault.path)).lower() in _DIRECTIONS:
+            return "promptc calls it `sort`: write `sort: {by: item.score, desc: true}`"
         return f"promptc calls it `{near}`{_show_entry(near, _find(root, fault.path))}"
     if near and key not in _MEANT:
         return f"did you mean `{near}`?"
@@ -405,7 +420,7 @@ def _locate_key(key: str, around: Path, root: Node) -> str:
             return f"`{key}` belongs to {_name_place(around[:stop], root) or 'the manifest'}, next to `{shorten(str(beside))}`"
     here = list_known(around)
     there = _find(root, around).value
-    for inner in sorted(here, key=lambda name: (name not in there, name not in ("sections", "items", "output"), name)):
+    for inner in sorted(here, key=lambda name: (name not in there, name not in ("sections", "items", "output", "window"), name)):
         if key in list_known((*around, inner)):
             deeper = there[inner].get(key) if inner in there and isinstance(there[inner].value, dict) else None
             if deeper is not None:

@@ -153,10 +153,36 @@ WHY_NOT = {
     **dict.fromkeys(("null", "nil", "None", "Null"), "write `is none`"),
     **dict.fromkeys(("empty", "blank"), "write `not state.facts`: an empty list or string is false"),
     "capitalise": "write `state.name | capitalize`",
-    "size": "write `state.facts | length`",
+    **dict.fromkeys(("size", "length"), "write `state.facts | length`"),
     "filter": "write `state.facts | selectattr('known') | list`",
+    "some": "write `state.facts | selectattr('known') | list`: a list that holds anything is true",
+    "every": "write `not (state.facts | rejectattr('known') | list)`: an empty list is false",
+    "map": "write `state.facts | map(attribute='name') | list`",
+    "concat": "join two lists with `+`, and two strings with `~`",
+    "at": "write `state.facts[-1]`",
+    **dict.fromkeys(
+        ("slice", "substring", "substr"),
+        "write `state.text[0:80]`; to cut at the end of a word, `state.text | truncate_at('word', chars=80)`",
+    ),
+    "indexOf": "write `state.text.find('x')`",
+    "replaceAll": "write `state.text.replace('a', 'b')`",
+    "reverse": "write `state.facts | reverse | list`",
+    "sort": "write `state.facts | sort(attribute='name')`",
+    "dumps": "write `state.facts | tojson`",
+    **dict.fromkeys(("tokens", "token_count", "count_tokens", "num_tokens"), "write `state.text | tokens`"),
+    "truncate_tokens": "write `state.text | truncate_at('sentence', tokens=80)`",
 }
 """What to use instead of names that Jinja, Python or JavaScript has and a pack does not."""
+
+WHY_NOT_OF_LIST = {
+    "join": "write `state.names | join(', ')`",
+    "find": "ask `'x' in state.names`, or write `state.facts | selectattr('id', 'eq', 'x') | first`",
+    "replace": "write `state.facts | map('replace', 'a', 'b') | list`",
+}
+"""What to use instead of methods that only strings have here."""
+
+SIZES = ("length", "size", "len", "count")
+"""Names by which other languages ask for the number of elements."""
 
 FOREIGN_NAMES = {
     **dict.fromkeys(("null", "undefined", "nil", "NULL", "Null"), "write `none`"),

@@ -179,8 +179,9 @@ def _measure_section(outcome: Outcome, name: str) -> SectionFigures:
     section = selected.section
     cap = find_cap(section, fitted.strained.selection.bound)
     done, ladder = fitted.done, fitted.ladders.get(name)
-    is_strained = done is not None and any(cut.section == name for cut in done.applied) and not (ladder is not None and ladder.applied)
-    by_tier = own if is_strained or cap is None else 0
+    is_cut = ladder is not None and bool(ladder.applied)
+    is_strained = done is not None and any(cut.section == name for cut in done.applied) and not is_cut
+    by_tier = own if is_strained or (cap is None and not is_cut) else 0
     lost = (by_tier, own - by_tier, max(0, entered - behind), max(0, behind - held) if outcome.emitted is not None else 0)
     in_chars = section.budget is not None and section.budget.cap is not None and section.budget.cap.unit == "chars"
     size = _count_chars(fitted, name) if in_chars else wanted

@@ -72,3 +72,10 @@ def test_the_nearest_word_counts_through_references(tmp_path):
 def test_a_let_stands_for_what_it_reads(tmp_path):
     body = '  - {id: clock, text: "{{ time }}"}\n  - {id: rules, text: Be brief.}\nlet: {time: state.now | upper}\n'
     assert _find(tmp_path, body, _schema(now=EACH)) == ["PC0661"]
+
+
+def test_a_breakpoint_on_the_section_that_changes_names_what_changes(tmp_path):
+    body = '  - {id: rules, text: "Be brief. It is {{ state.now }}.", cache: true}\n'
+    found = next(one for one in lint(tmp_path, f"sections:\n{body}", schema=_schema(now=EACH)) if one.code == "PC0662")
+    assert found.message == "the breakpoint of `rules` has no effect: `rules` itself changes in each turn, with `state.now`"
+    assert found.help == "move what reads `state.now` into a section of its own after it, or remove `cache: true`"

@@ -108,6 +108,11 @@ def test_what_does_not_is_named(tmp_path: Path, edit: str, code: str) -> None:
     assert all(one.span is not None and one.span.line == 16 for one in found), found
 
 
+def test_an_edit_takes_elements_by_their_place_with_last(tmp_path: Path) -> None:
+    (found,) = _lint(tmp_path, "{keep: /log, where: this.number > 2}")
+    assert found.code == "PC0631" and found.help == "use `item`; to take elements by their place, write `last` with a number of elements"
+
+
 def test_an_else_is_asked_for_what_is_not_answered_yet(tmp_path: Path) -> None:
     assert codes(_lint(tmp_path, otherwise="{{ answers.word | upper }}")) == ["PC0651"]
     assert codes(_lint(tmp_path, otherwise="{{ removed.log }}")) == ["PC0631"]

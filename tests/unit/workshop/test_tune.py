@@ -126,6 +126,15 @@ def test_what_a_tier_takes_is_not_taken_by_the_cap(tmp_path):
         assert measure_use(pack, [measure_state(one, pack) for one in states])[0].by == by
 
 
+def test_what_a_share_cuts_is_cut_by_its_cap(tmp_path):
+    section = {"id": "talk", "budget": {"grow": 1}, "items": {"from": "state.talk", "text": "{{ item }}"}, "overflow": [{"evict": {}}]}
+    manifest = {"promptc": 1, "name": "inn", "version": "1.0.0", "tokenizer": "chars/4", "budget": 20, "sections": [section]}
+    (tmp_path / "pack.yaml").write_text(json.dumps(manifest))
+    pack = Pack.load(tmp_path)
+    states = [make_tuned("one", [pack.load_state({"talk": ["Somebody spoke."] * 20})], {})]
+    assert measure_use(pack, [measure_state(one, pack) for one in states])[0].by == "its cap"
+
+
 def test_a_pool_is_told_with_what_its_sections_want():
     pack = Pack.load("fixtures/keeper")
     state = pack.load_state(Path("fixtures/keeper/state.json").read_bytes())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 
@@ -41,6 +42,8 @@ Path = tuple[str, ...]
 _SHOWING = tuple(f"`{key}` of" for key in ("message.content", "message.role", "retrieve.query", "items.id", "group.by", "tally"))
 """The names of expressions whose value appears in a prompt or a report."""
 
+_TAG = re.compile(r"\{[{%#]")
+
 _ORDERING = frozenset(("dictsort", "reverse", "sort"))
 """Filters that show that the author has thought of an order."""
 
@@ -72,6 +75,25 @@ class _Most:
     def lower(self, count: int | None, why: str) -> _Most:
         """Return the lower of this bound and another."""
         return _Most(count, why) if count is not None and (self.count is None or count < self.count) else self
+
+
+@for_each
+def check_item_fences(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
+    """Report item fences that begin with a sign alone and then with data: each line with this sign would get a backslash."""
+    if configuration.plan.output.guarding.fences == "keep":
+        return
+    for section in configuration.plan.sections:
+        fence = section.items.fence if section.items is not None else None
+        for key, line in (("open", fence.open), ("close", fence.close)) if fence is not None else ():
+            sign, *data = (part.strip() for part in _TAG.split(line.text))
+            if not data or len(sign) > 2 or any(map(str.isalnum, sign)):
+                continue
+            message = (
+                f"`{key}` of the item fence of `{section.id}` begins with `{sign}` and then with data: "
+                f"each line of the prompt that begins with `{sign}` gets a backslash"
+            )
+            help = "begin it with a word of your own: `<note {{ item.id }}>`, and `</note>` to close it"
+            yield Diagnostic("PC0600", message, line.place.span, help, "warn")
 
 
 @for_each

@@ -19,7 +19,7 @@ from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.model.pack import PackModel
 from promptc.model.section import Items, Ranked, Recap, Retrieve, Segments
-from promptc.template.allow import FOREIGN_NAMES
+from promptc.template.allow import FOREIGN_NAMES, SIZES
 from promptc.template.compile import Expression
 from promptc.template.types.algebra import LIKE_OTHER, join_members, part_type
 from promptc.template.types.conditions import ANYTHING, Cases, Demand, describe_demand, describe_kind, find_clash, join_cases, list_cases
@@ -180,7 +180,7 @@ class Describer:
         if gap.reason == "unlike":
             held = f"`{owner}` is {gap.holder}" if owner else f"what it is read of is {gap.holder}"
             by = "by the schema " if owner.startswith(("state", "item")) else ""
-            is_size = bool(owner) and gap.part in ("length", "size", "len", "count")
+            is_size = bool(owner) and gap.part in SIZES
             help = f"write `{owner} | length`" if is_size else _CORRECT
             return Diagnostic("PC0635", f"{reads}, but {by}{held}", span, help)
         if not gap.at:
@@ -206,12 +206,15 @@ class Describer:
             owner = problem.subject.rpartition("[")[0]
             short = "is empty" if gap.reason == "empty" else "is shorter"
             help = f"test first: `if {owner}`" if owner and gap.reason == "empty" else ask
+            if gap.part in ("max", "min"):
+                help = f"give the list an element that is always there: `([0] + …) | {gap.part}`"
             return Diagnostic("PC0650", f"{reads}, which is undefined where the list {short}", span, help)
         if gap.reason == "given":
             return Diagnostic("PC0650", f"{reads}, which is not given here", span, "give it, or a default")
         why = f": it is not required{self._show_place(gap.at)}" if gap.reason == "optional" else ": not every value allowed there has it"
         near = suggest(gap.part, gap.known) if gap.reason == "closed" else ""
-        help = f"{near} Else {ask}" if near.startswith("did you mean") else ask
+        declare = f"; or declare `{gap.part}` with a `default` where the schema lacks it" if gap.reason == "closed" else ""
+        help = f"{near} Else {ask}" if near.startswith("did you mean") else f"{ask}{declare}"
         return Diagnostic("PC0650", f"{reads}, which may be absent{why}", span, help)
 
     def _describe_left_out(self, problem: Problem, text: UsedText, subject: str, span: Span) -> Diagnostic:
@@ -237,6 +240,8 @@ def _describe_name(name: str, text: UsedText, pack: PackModel, span: Span) -> Di
     if name in _WHERE:
         help = "did you mean `item.text`?" if name == "text" and "item" in text.names else _WHERE[name]
         lists = [key for key, one in _list_state(pack) if one.get("type") == "array"]
+        if name == "this" and ".edits[" in text.what:
+            help = "use `item`; to take elements by their place, write `last` with a number of elements"
         if name == "item" and lists:
             help += f"; elsewhere name one element of a list, such as `state.{lists[-1]}[0]`"
         return Diagnostic("PC0631", f"{text.what} reads `{name}`, which does not exist here", span, help)
@@ -399,6 +404,8 @@ def _advise(problem: Problem, kind: str) -> str:
         return "loop over its parts: `.split(...)`, `.splitlines()`"
     if LIKE_OTHER in problem.wants:
         return _advise_pair(problem, kind)
+    if kind == "a list" and problem.wants.startswith("`.join()`"):
+        return f"write `{problem.subject or '(…)'} | join(', ')`"
     if any(isinstance(one, NumberType) for one in list_members(problem.kind)) and "takes a string" in problem.wants:
         return "make it a string first with `| string`, or leave the filter out"
     return _CORRECT

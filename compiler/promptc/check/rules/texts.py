@@ -245,8 +245,7 @@ def check_changes(pack: PackModel, configuration: Configuration) -> Iterator[Dia
             help = "let it move in steps: `step: 4` keeps the beginning for four items, and the window holds up to three fewer"
             yield Diagnostic("PC0663", message, window.span, help, "note")
         if section.cache and first is not None and _is_in_vain(configuration.plan, section, first[0]):
-            message = f"the breakpoint of `{section.id}` has no effect: `{first[0].id}` before it changes in each turn"
-            yield Diagnostic("PC0662", message, section.span, f"put `{first[0].id}` after it, or remove `cache: true`", "warn")
+            yield _tell_vain(section, *first)
 
 
 @for_each
@@ -344,6 +343,15 @@ def _tell_late(first: tuple[Section, str], stable: Section) -> Diagnostic:
     patch = f"`{changing.id}: {{after: {stable.id}}}`"
     help = f"put it after the parts that stay the same: a provider caches a prompt from its beginning. As a patch: {patch}"
     return Diagnostic("PC0661", message, changing.span, help, "note")
+
+
+def _tell_vain(section: Section, changing: Section, key: str) -> Diagnostic:
+    message = f"the breakpoint of `{section.id}` has no effect: `{changing.id}` before it changes in each turn"
+    help = f"put `{changing.id}` after it, or remove `cache: true`"
+    if section.id == changing.id:
+        message = f"the breakpoint of `{section.id}` has no effect: `{section.id}` itself changes in each turn, with `{key}`"
+        help = f"move what reads `{key}` into a section of its own after it, or remove `cache: true`"
+    return Diagnostic("PC0662", message, section.span, help, "warn")
 
 
 def _order_sent(plan: Plan) -> list[Section]:

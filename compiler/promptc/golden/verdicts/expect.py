@@ -128,7 +128,7 @@ def _iter_of_report(case: Case, report: Mapping[str, Any], expect: Mapping[str, 
     sections = {section["id"]: section for section in report.get("sections", ())}
     if "order" in expect:
         standing = [name for name, section in sections.items() if section["state"] == "present"]
-        yield from _check_names("order", standing, expect["order"].plain(), expect["order"])
+        yield from _check_order(standing, sections, expect["order"])
     for name, claim in expect["sections"].items() if "sections" in expect else ():
         if name in sections:
             yield from _check_section(name, claim, sections[name], report)
@@ -146,6 +146,20 @@ def _check_each(what: str, given: Mapping[str, Any], wanted: Node | None) -> Ite
 def _check_names(what: str, given: Sequence[str], wanted: Sequence[str], claim: Node) -> Iterator[Told]:
     if list(given) != list(wanted):
         yield f"{what} is {_list(given)}, not {_list(wanted)}", claim.span
+
+
+def _check_order(standing: Sequence[str], sections: Mapping[str, Any], claim: Node) -> Iterator[Told]:
+    """Tell of the first section that is on one side only, and else of the order as a whole."""
+    wanted = claim.plain()
+    named = next((node for node in claim.value if node.value not in standing), None)
+    left = next((name for name in standing if name not in wanted), None)
+    if named is not None:
+        known = f"{sections[named.value]['state']} in this prompt" if named.value in sections else "not a section"
+        yield f"order names `{named.value}`, which is {known}: it has {_list(standing)}", named.span
+    elif left is not None:
+        yield f"order leaves out `{left}`, which is in this prompt: it has {_list(standing)}", claim.span
+    else:
+        yield from _check_names("order", standing, wanted, claim)
 
 
 def _list(names: Sequence[str]) -> str:

@@ -36,7 +36,7 @@ from promptc.golden.verdicts.verdict import (
     Verdict,
     check_goldens,
     compare_goldens,
-    describe_difference,
+    describe_differences,
     describe_figures,
     find_figures,
     render_goldens,
@@ -155,7 +155,7 @@ def _judge(case: Case, ran: CaseRun, shell: Shell, broken: Sequence[Diagnostic])
     is_refused = any(turn.exit for turn in ran.turns) and ran.turns[-1].exit != case.exit
     made = {} if is_refused else render_goldens(case, ran, shell.render_diagnostics)
     differences = compare_goldens(case, made) if made else []
-    findings = (*broken, *(describe_difference(case, one) for one in differences))
+    findings = (*broken, *describe_differences(case, differences))
     differs = bool(broken) or any(one.old is not None for one in differences)
     status: Status = "failed" if differs else "new" if differences else "passed"
     found = tuple(one for turn in ran.turns for one in turn.found) if broken else ()

@@ -379,11 +379,28 @@ def _leave(value: Any, way: Sequence[str]) -> Any:
     return {key: _leave(one, rest) if key == first else one for key, one in value.items() if key != first or rest}
 
 
-def describe_difference(case: Case, difference: GoldenDifference) -> Diagnostic:
-    """Return a finding: PC0921 for a golden that is missing, PC0920 at the first line that differs."""
-    if difference.old is None:
-        return Diagnostic("PC0921", f"there is no golden `{difference.path}` yet", _claim_span(case, difference.kind))
-    old, new = difference.old.split(b"\n"), difference.new.split(b"\n")
+def describe_differences(case: Case, differences: Sequence[GoldenDifference]) -> Iterator[Diagnostic]:
+    """Yield a finding for each golden that differs, and one for all missing goldens of a kind: a session has one for each turn."""
+    missing: dict[str, list[str]] = {}
+    for one in differences:
+        if one.old is None:
+            missing.setdefault(one.kind, []).append(one.path)
+    for one in differences:
+        if one.old is not None:
+            yield _describe_difference(one, one.old)
+        elif one.path == missing[one.kind][0]:
+            *more, last = missing[one.kind]
+            shown = (
+                f"there is no golden `{last}` yet"
+                if not more
+                else f"there are no goldens `{more[0]}` to `{last}` yet, {len(more) + 1} in all"
+            )
+            yield Diagnostic("PC0921", shown, _claim_span(case, one.kind))
+
+
+def _describe_difference(difference: GoldenDifference, golden: bytes) -> Diagnostic:
+    """Return PC0920 at the first line that differs."""
+    old, new = golden.split(b"\n"), difference.new.split(b"\n")
     line = count_alike(old, new)
     excerpt = old[line][:400].decode("utf-8", "replace") if line < len(old) else ""
     return Diagnostic("PC0920", f"the golden of {difference.kind} is not what comes out", Span(difference.path, line + 1, 1, excerpt))

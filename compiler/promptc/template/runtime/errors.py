@@ -11,7 +11,7 @@ from types import TracebackType
 
 from promptc.diag.findings import Diagnostic, PromptcError, count_noun, find_near, name_kind, name_type, offer_names, show_value, suggest
 from promptc.diag.typed import Any
-from promptc.template.allow import FOREIGN_NAMES, GLOBALS
+from promptc.template.allow import FOREIGN_NAMES, GLOBALS, SIZES
 from promptc.template.place import Place, Site, trace_outside
 from promptc.template.runtime.objects import TEMPLATE, Fault, MissingFault, name_part
 
@@ -89,6 +89,8 @@ def _explain_missing(error: MissingFault, known: Mapping[str, Any], text: str, a
     if isinstance(error.holder, list | tuple | str) and isinstance(error.name, int):
         return error.code, message, f"it has {count_noun(len(error.holder), 'element')}, counted from 0"
     held = f"it is {name_kind(error.holder)}"
+    if isinstance(error.holder, str | list | tuple) and part in SIZES:
+        return error.code, message, f"write `{holder} | length`"
     if isinstance(error.holder, str | int | float | list | tuple):
         held += f", which has no parts by name: write `{holder}` alone, or correct the path"
     return error.code, message, held if holder else ""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from promptc.diag.findings import name_kind
 from promptc.diag.typed import Any
+from promptc.template.allow import WHY_NOT_OF_LIST
 from promptc.template.runtime.objects import Missing, refuse
 from promptc.template.runtime.run import Run, check_key, check_width, pay_each, pay_search, price_search, read_flag
 
@@ -22,7 +23,8 @@ def call_method(run: Run, value: Any, name: str, args: Sequence[Any], kwargs: Ma
     """
     methods = METHODS.get(value.__class__, {})
     if name not in methods:
-        refuse("PC0409", f"`.{name}` is not a method a template may call on {name_kind(value)}")
+        help = WHY_NOT_OF_LIST.get(name, "") if isinstance(value, list | tuple) else ""
+        refuse("PC0409", f"`.{name}` is not a method a template may call on {name_kind(value)}", help)
     try:
         return methods[name](run, value, *args, **kwargs)
     except (TypeError, ValueError):

@@ -430,7 +430,7 @@ function drawLadder() {
   const one = view.notches[stand() - 1];
   slider.setAttribute("aria-valuetext", one ? `notch ${stand()} of ${last()}` : "before any cut");
   at("told").textContent = one
-    ? `Notch ${stand()} of ${last()}: ${one.title}, ${one.goal}: ${one.rule}${one.items.length ? ` ${names(one.items)}` : ""}, ${one.why}; ${count(one.before)} → ${plural(one.after, "token")} (${one.at})`
+    ? `Notch ${stand()} of ${last()}: ${one.title}, ${one.goal}: ${one.rule}${one.items.length ? ` ${names(one.items.map((id) => `\`${id}\``))}` : ""}, ${one.why}; ${count(one.before)} → ${plural(one.after, "token")} (${one.at})`
     : `Before any cut. ${plural(last(), "notch", "notches")} follow.`;
   at("back").disabled = stand() === 0;
   at("on").disabled = stand() === last();

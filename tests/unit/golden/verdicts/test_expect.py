@@ -66,6 +66,25 @@ def test_a_claim_that_lists_a_note(tmp_path):
     )
 
 
+@pytest.mark.parametrize(
+    ("order", "told"),
+    [
+        ("[place, never, seen]", "order names `never`, which is off in this prompt: it has `place`, `seen`"),
+        ("[place]", "order leaves out `seen`, which is in this prompt: it has `place`, `seen`"),
+        ("[place, sean]", "order names `sean`, which is not a section: it has `place`, `seen`"),
+        ("[seen, place]", "order is `place`, `seen`, not `seen`, `place`"),
+    ],
+)
+def test_an_order_that_does_not_hold_says_which_section_is_wrong(tmp_path, order, told):
+    (tmp_path / "pack.yaml").write_text(PACK, encoding="utf-8")
+    (tmp_path / "state.json").write_text(STATE, encoding="utf-8")
+    (tmp_path / "case.yaml").write_text(f"title: a claim\nstate: state.json\nexpect: {{order: {order}}}\n", encoding="utf-8")
+    case = load_case(str(tmp_path))
+    with SuiteResources() as resources:
+        (found,) = check_expect(case, run_case(case, resources, CaseShell()))
+    assert found.message == told
+
+
 # contract 14.6
 @pytest.mark.parametrize(("true", "false"), CLAIMS, ids=[true for true, _ in CLAIMS])
 def test_a_claim(tmp_path, true, false):
