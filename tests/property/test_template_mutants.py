@@ -7,7 +7,7 @@ import pytest
 
 from promptc.diag.findings import PromptcError
 from promptc.template.allow import Limits
-from promptc.template.compile import load_expression, load_template
+from promptc.template.lower.module import load_expression, load_template
 from promptc.template.runtime.run import RUN, Run
 from promptc.template.types.infer import add_name, infer_types, read_code, weigh_bytes
 from promptc.template.types.types import UNKNOWN_TYPE

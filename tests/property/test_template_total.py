@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from promptc.diag.findings import PromptcError, fail
-from promptc.template.compile import load_expression, load_template
+from promptc.template.lower.module import load_expression, load_template
 from promptc.template.runtime.run import Run
 from tests.property.template_wild import Wild
 from tests.unit.template.run import FILE, INLINE

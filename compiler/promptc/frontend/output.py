@@ -31,7 +31,7 @@ from promptc.model.pack import ChatTemplate, Guarding, MessagePlan, Offers, Outp
 from promptc.model.section import TOOLS, Fence, Section, Tool
 from promptc.model.state import Node
 from promptc.template.allow import Limits
-from promptc.template.compile import load_chat_template
+from promptc.template.lower.module import load_chat_template
 from promptc.template.place import Place
 from promptc.text.characters import is_blank
 from promptc.text.json import extend_pointer

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from promptc.diag.findings import Diagnostic, PromptcError, Span, fail
-from promptc.template.compile import load_expression, load_template
+from promptc.template.lower.module import load_expression, load_template
 from promptc.template.place import Place
 
 FILE = Place(Span("folder/t.j2", 1, 1), inline=False, folder="folder/")

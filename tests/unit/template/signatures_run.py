@@ -1,7 +1,7 @@
 """What the tests of signatures share: what `check` says of the arguments of an expression, and what a run says."""
 
 from promptc.diag.findings import PromptcError
-from promptc.template.compile import load_expression, load_template
+from promptc.template.lower.module import load_expression, load_template
 from promptc.template.runtime.run import RUN, Run
 from promptc.template.types.infer import infer_types, read_code, weigh_bytes
 from promptc.template.types.walk import Scope

@@ -40,7 +40,7 @@ from promptc.passes.bind import bind, list_names
 from promptc.passes.fit.steps import list_step_names
 from promptc.passes.strain import name_tier, strain
 from promptc.pipeline import Outcome
-from promptc.template.compile import Expression, load_expression
+from promptc.template.compile import Expression
 from promptc.template.place import Place
 from promptc.template.runtime.run import RUN
 from promptc.text.counters.counter import Meter
@@ -460,6 +460,8 @@ def eval_command(
     The expression can use the same names as an expression in PACK: `state`, what the pack declares under `define` and `let`, `variant`,
     and `strain`.
     """
+    from promptc.template.lower.module import load_expression  # late: it loads Jinja, which no other command here needs at once
+
     loaded = open_pack(reporter, pack, request)
     loaded_state = load_state_file(loaded, state, request)
     try:
