@@ -435,8 +435,6 @@ def load_provider(name: str) -> Provider:
 
 @cache
 def _load_all() -> dict[str, Provider]:
-    import json
-
     read = json.loads(Path(__file__).with_name("providers.json").read_text(encoding="utf-8"))
     return {name: _load(name, read["as_of"], facts) for name, facts in read["providers"].items()}
 
