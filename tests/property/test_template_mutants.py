@@ -14,8 +14,7 @@ from promptc.template.types.types import UNKNOWN_TYPE
 from promptc.template.types.walk import Scope
 from tests.property.template_mutants import list_templates, mutate
 from tests.property.template_rules import NAMES
-from tests.unit.template.run import FILE, INLINE
-from tests.unit.template.test_truncate_at import WordCounter
+from tests.unit.template.run import FILE, INLINE, WordCounter
 
 SEED = 20_261_122
 LIMITS = Limits(steps=20_000)
