@@ -11,7 +11,7 @@ from benchmarks.blocks import make_transcript
 from benchmarks.measure import Scale, begin, show, time_turns
 from benchmarks.template_texts import FILES, TEMPLATES
 from promptc.diag.findings import Span
-from promptc.template.compile import load_template
+from promptc.template.lower.module import load_template
 from promptc.template.place import Place
 
 _REPEATS = 10

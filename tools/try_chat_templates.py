@@ -21,7 +21,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from promptc.diag.findings import PromptcError, Span
 from promptc.template.allow import Limits
-from promptc.template.compile import load_chat_template
+from promptc.template.lower.module import load_chat_template
 from promptc.template.place import Place
 from promptc.template.runtime.callables import Clock, raise_exception
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from _blake2 import blake2b
 from collections.abc import Callable, Collection, Mapping, Sequence
 from os import PathLike, fspath
 
@@ -10,11 +11,12 @@ from promptc.cache import Cache
 from promptc.diag.findings import Diagnostic, FitError, PromptcError, Span, UsageError, check_arguments, sort_diagnostics, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, Self
+from promptc.files.reading import read_given
 from promptc.frontend.json import JsonDocument, decode_json
 from promptc.frontend.kept_pack import Inputs, KeptPack, LoadedPack
-from promptc.frontend.state import load_document, load_state
-from promptc.model.budget import ModelTable
-from promptc.model.messages import CHAT, FORMATS, Provider
+from promptc.frontend.state import StateSchema, load_document, load_state
+from promptc.model.budget import MOST_BYTES, ModelTable, load_models
+from promptc.model.messages import CHAT, FORMATS, AnswerCheck, Provider
 from promptc.model.pack import Format, PackModel, Plan
 from promptc.model.sources import CorpusIndex
 from promptc.model.stages import RenderOptions
@@ -391,8 +393,6 @@ class Pack:
         The JSON may be inside one Markdown fence. Raises `PromptcError` with everything that is wrong, each finding with its line in the
         answer, and `UsageError` for a prompt that does not ask for JSON.
         """
-        from promptc.frontend.state import StateSchema
-        from promptc.model.messages import AnswerCheck
         from promptc.operations.run import check_answer
 
         check_arguments(prompt=prompt, text=text)
@@ -509,11 +509,6 @@ class _ModelFile:
         """
         if self._file is None:
             return ""
-        from _blake2 import blake2b
-
-        from promptc.files.reading import read_given
-        from promptc.model.budget import MOST_BYTES
-
         try:
             content = read_given(self._file, MOST_BYTES)
         except (OSError, ValueError):
@@ -527,8 +522,6 @@ class _ModelFile:
     def load(self) -> ModelTable:
         """Return the table. Raises what `load_models` raises."""
         if self._table is None:
-            from promptc.model.budget import load_models
-
             self._table = load_models(self._file)
         return self._table
 

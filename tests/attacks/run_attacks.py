@@ -19,7 +19,7 @@ from typing import Any
 
 import promptc
 from promptc.diag.findings import PromptcError, Span, fail
-from promptc.template.compile import load_expression, load_template
+from promptc.template.lower.module import load_expression, load_template
 from promptc.template.place import Place
 from promptc.template.runtime.run import Run
 from tests.attacks.attacks import DEFINITIONS, EXPRESSIONS, FILES, GROWS, NAMES, NESTS, PRINTS, REFUSED, SPENDS, STOPS

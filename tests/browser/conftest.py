@@ -10,9 +10,8 @@ import threading
 
 import pytest
 
-from promptc.workshop.page import Bench
+from promptc.workshop.page import Bench, render_static
 from promptc.workshop.server import PageServer
-from promptc.workshop.static import render_static
 
 _QUIET = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync"

@@ -7,8 +7,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from promptc.api import Pack
-from promptc.workshop.page import Bench
-from promptc.workshop.static import render_static
+from promptc.workshop.page import Bench, render_static
 from tests.browser.conftest import write_state
 from tests.browser.test_page import HOSTILE, STANDS, copy_pack, move, wait_for
 
@@ -47,7 +46,7 @@ def test_a_slider_stands_where_prompts_were_rendered(open_static, folder):
 
 def test_a_state_without_the_moved_slider_is_shown_as_the_file_has_it(open_static, folder, monkeypatch):
     """Where there are too many states, only the first have prompts with a moved slider."""
-    monkeypatch.setattr("promptc.workshop.static.MOST_VIEWS", 12)
+    monkeypatch.setattr("promptc.workshop.page.MOST_VIEWS", 12)
     page = open_static()
     move(page, "[data-path='sections.notes.budget']", 4)
     wait_for(page, "document.querySelector('[data-section=notes] .num').textContent.endsWith('/ 90')")

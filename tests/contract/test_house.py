@@ -12,11 +12,11 @@ import pytest
 from tests.contract.sources import ROOT
 from tools.measure_house import House, list_cycles
 
-MOST_MODULES = 247
-LEAST_DEPTH = 330
+MOST_MODULES = 244
+LEAST_DEPTH = 335
 """Lines of a module, on average."""
 MOST_LONELY = 13
-MOST_IMPORTS = 7.2
+MOST_IMPORTS = 7.1
 """Percent of the lines that are code."""
 MOST_IN_FOLDER = 15
 """Modules of one folder besides its `__init__`."""

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from promptc.check.schema_types import SchemaTypes
 from promptc.diag.findings import PromptcError, Span
-from promptc.template.compile import Expression, load_expression
+from promptc.template.compile import Expression
+from promptc.template.lower.module import load_expression
 from promptc.template.place import Place
 from promptc.template.types.conditions import find_clash, join_cases, list_cases
 from promptc.template.types.infer import add_name, read_code

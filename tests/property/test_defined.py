@@ -11,8 +11,8 @@ import pytest
 
 from promptc.diag.findings import PromptcError, Span
 from promptc.template.allow import LIMITS
-from promptc.template.compile import load_template
 from promptc.template.define import load_definitions
+from promptc.template.lower.module import load_template
 from promptc.template.place import Definition, Place
 from promptc.template.runtime.run import RUN, Run
 from tests.property.drawing.draws import draw_any

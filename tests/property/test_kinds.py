@@ -6,8 +6,7 @@ from pathlib import Path
 from random import Random
 
 import promptc
-from promptc.check.scopes import Scopes
-from promptc.check.texts import iter_texts
+from promptc.check.texts import Scopes, iter_texts
 from promptc.diag.findings import PromptcError
 from promptc.model.pack import Choice, PackModel
 from promptc.template.types.types import Problem

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from promptc.diag.findings import PromptcError, Span
 from promptc.model.sources import Segment
 from promptc.passes.gather import _make_condition
-from promptc.template.compile import load_expression
+from promptc.template.lower.module import load_expression
 from promptc.template.place import Place
 from tests.unit.passes.small_sources import SmallSources, compile_small, load_small
 

@@ -7,15 +7,14 @@ import pytest
 
 from promptc.diag.findings import PromptcError
 from promptc.template.allow import Limits
-from promptc.template.compile import load_expression, load_template
+from promptc.template.lower.module import load_expression, load_template
 from promptc.template.runtime.run import RUN, Run
 from promptc.template.types.infer import add_name, infer_types, read_code, weigh_bytes
 from promptc.template.types.types import UNKNOWN_TYPE
 from promptc.template.types.walk import Scope
 from tests.property.template_mutants import list_templates, mutate
 from tests.property.template_rules import NAMES
-from tests.unit.template.run import FILE, INLINE
-from tests.unit.template.test_truncate_at import WordCounter
+from tests.unit.template.run import FILE, INLINE, WordCounter
 
 SEED = 20_261_122
 LIMITS = Limits(steps=20_000)

@@ -8,12 +8,11 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from promptc.diag.findings import PromptcError, fail
-from promptc.template.compile import load_expression, load_template
+from promptc.template.lower.module import load_expression, load_template
 from promptc.template.runtime.run import Run
 from tests.property.template_wild import Wild
-from tests.unit.template.run import FILE, INLINE
+from tests.unit.template.run import FILE, INLINE, WordCounter
 from tests.unit.template.test_documentation import EXAMPLES, FILES, STATE
-from tests.unit.template.test_truncate_at import WordCounter
 
 INSIDE = re.compile(r"0x[0-9a-f]{5}|<function|<built|<generator| object>|Undefined|NoneType|Markup\(|Traceback|jinja|<locals>")
 TEXTS = [template.replace("⏎", "\n") for template, _ in EXAMPLES]

@@ -8,9 +8,9 @@ from hypothesis import HealthCheck, given, settings
 
 from promptc.diag.findings import PromptcError, Span
 from promptc.model.state import Pointers
-from promptc.template.compile import Template, load_template
+from promptc.template.compile import Program, Template
+from promptc.template.lower.module import load_template
 from promptc.template.place import OutputSpan, Place, TraceContext
-from promptc.template.runtime.program import Program
 from promptc.template.tracing import trace_program
 from tests.property.template_rules import NAMES
 from tests.property.template_strategies import Drawn, templates

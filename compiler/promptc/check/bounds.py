@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from math import ceil, inf
 
-from promptc.check.scopes import Scopes
-from promptc.check.texts import UsedText
+from promptc.check.texts import Scopes, UsedText
 from promptc.diag.findings import PromptcError
 from promptc.diag.frozen import frozen
 from promptc.model.media import MEDIA_KINDS

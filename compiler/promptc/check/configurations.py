@@ -12,8 +12,7 @@ from itertools import product
 from math import prod
 
 from promptc.check.bounds import SettledTexts, count_least, infer_texts, make_cost
-from promptc.check.scopes import Scopes
-from promptc.check.texts import UsedText, iter_texts
+from promptc.check.texts import Scopes, UsedText, iter_texts
 from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, TypeVar

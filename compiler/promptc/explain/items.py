@@ -26,8 +26,7 @@ from promptc.passes.items.arrange import arrange_items, make_cap_name, make_dedu
 from promptc.passes.items.read import HIDDEN, ItemReader, Read, Reading, is_gone, list_kinds
 from promptc.passes.items.render import ItemRenderer
 from promptc.passes.items.select import list_standing
-from promptc.template.compile import Expression
-from promptc.template.runtime.program import Program
+from promptc.template.compile import Expression, Program
 
 Places = Sequence[int]
 _PARTS = 5

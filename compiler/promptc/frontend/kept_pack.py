@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import stat
 from _blake2 import blake2b
+from _pickle import dumps, loads
 from collections.abc import Callable, Mapping, Sequence
 
 from promptc.cache import Cache, KeptCounts, KeptWords
@@ -148,8 +149,6 @@ class KeptFindings:
         content = self._cache.load(self._name)
         if content is None:
             return None
-        from _pickle import loads
-
         found: tuple[Diagnostic, ...]
         looks, found = loads(content)
         return found if all(map(is_still, looks)) else None
@@ -158,8 +157,6 @@ class KeptFindings:
         """Run a check that queries neither stores nor indexes, and return its findings. They are stored if they can be validated later."""
         found, looks = note_looks(lambda: tuple(check()))
         if all(map(is_still, looks)):
-            from _pickle import dumps
-
             self._cache.keep(self._name, dumps((looks, found), 5))
         return found
 
@@ -215,8 +212,6 @@ def _digest(content: bytes) -> bytes:
 
 
 def _unpack(packed: bytes, inputs: Inputs, load_models: Callable[[], ModelTable]) -> LoadedPack:
-    from _pickle import loads
-
     values: list[Any]
     tokenizer: Node
     schema: StateSchema | None
@@ -264,8 +259,6 @@ def _load_tiers(pack: PackModel, choice: Choice) -> None:
 
 
 def _pack(loaded: LoadedPack) -> bytes:
-    from _pickle import dumps
-
     pack = loaded.pack
     values = [getattr(pack, name) for name in _FIELDS]
     return dumps((values, pack.manifest.value["tokenizer"], loaded.schema, dict(loaded.plans)), 5)

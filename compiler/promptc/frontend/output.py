@@ -31,7 +31,7 @@ from promptc.model.pack import ChatTemplate, Guarding, MessagePlan, Offers, Outp
 from promptc.model.section import TOOLS, Fence, Section, Tool
 from promptc.model.state import Node
 from promptc.template.allow import Limits
-from promptc.template.compile import load_chat_template
+from promptc.template.lower.module import load_chat_template
 from promptc.template.place import Place
 from promptc.text.characters import is_blank
 from promptc.text.json import extend_pointer
@@ -435,8 +435,6 @@ def load_provider(name: str) -> Provider:
 
 @cache
 def _load_all() -> dict[str, Provider]:
-    import json
-
     read = json.loads(Path(__file__).with_name("providers.json").read_text(encoding="utf-8"))
     return {name: _load(name, read["as_of"], facts) for name, facts in read["providers"].items()}
 

@@ -21,18 +21,10 @@ from promptc.model.media import MediaRule
 from promptc.model.pack import Assert
 from promptc.model.state import Node
 from promptc.template.allow import Limits
-from promptc.template.compile import (
-    Expression,
-    Template,
-    constant_expression,
-    constant_template,
-    list_literals,
-    load_expression,
-    load_template,
-)
+from promptc.template.compile import Expression, Program, Template, constant_expression, constant_template
 from promptc.template.define import MOST_PARTS, void
+from promptc.template.lower.module import list_literals, load_expression, load_template
 from promptc.template.place import Definition, Place, cut_source
-from promptc.template.runtime.program import Program
 from promptc.text.json import render_digest
 
 Text = TypeVar("Text", Expression, Template)

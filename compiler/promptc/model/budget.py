@@ -15,6 +15,7 @@ from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Source, S
 from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Any
 from promptc.files.reading import decode_text, read_given
+from promptc.model.media import iter_wrong_rule, make_rule
 from promptc.text.json import is_whole, render_digest
 
 _OWN_NAME = "/"
@@ -201,8 +202,6 @@ def _read_table(text: str, name: str) -> ModelTable:
 
 def _make_rules(table: Mapping[str, Any], as_of: str) -> Iterator[Any]:
     for given in table.get(_MEDIA, []):
-        from promptc.model.media import make_rule  # late: few tables have any
-
         yield make_rule(given, as_of)
 
 
@@ -240,8 +239,6 @@ def _iter_wrong_media(listed: Any, source: Source) -> Iterator[Diagnostic]:
         yield Diagnostic("PC0756", "`media` is not a list of rules", span, "write `[[media]]`, in two brackets")
         return
     for given, span in zip(listed, _iter_places(source, f"[[{_MEDIA}]]"), strict=False):
-        from promptc.model.media import iter_wrong_rule
-
         names = given.get("models")
         of = f" of `{shorten(names[0])}`" if isinstance(names, list) and names and isinstance(names[0], str) else ""
         yield from (Diagnostic("PC0756", f"the rule for media{of} {wrong}", span, help) for wrong, help in iter_wrong_rule(given))

@@ -1,17 +1,52 @@
-"""Checked templates and expressions of a pack: pure functions from names to a text or a value.
+"""Compiled templates and expressions of a pack: pure functions from names to a text or a value.
 
-`load_template` and `load_expression` check and compile a text. `constant_template` and `constant_expression` need no compilation.
+`lower/module` makes a `Template` and an `Expression` from their texts, with a `Program` of lowered code, which is turned into functions on
+first use. `constant_template` and `constant_expression` need no compilation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import marshal
+from collections.abc import Mapping
 
 from promptc.diag.findings import Span
 from promptc.diag.frozen import field, frozen
-from promptc.diag.typed import Any, Protocol
-from promptc.template.allow import CHAT, LIMITS, Limits
-from promptc.template.place import Place
+from promptc.diag.typed import Any
+from promptc.template.allow import LIMITS, Limits
+from promptc.template.place import Place, Site
+from promptc.template.runtime.callables import Macro, Names, Render, TemplateBlocks, unfilled
+from promptc.template.runtime.filters.table import call_filter, call_test, load_filter, load_test
+from promptc.template.runtime.objects import BLANK, Fault, Loop, missing, read_export
+from promptc.template.runtime.run import SCALARS, Excess, MeasuringRun, Run, check_key, each, read_run
+from promptc.template.runtime.values import (
+    add,
+    call_part,
+    call_value,
+    compare,
+    concat,
+    cut_slice,
+    divide,
+    floor_divide,
+    modulo,
+    multiply,
+    need_namespace,
+    need_plain,
+    need_text,
+    negate,
+    plain,
+    positive,
+    power,
+    read_attribute,
+    read_attribute_loosely,
+    read_item,
+    read_item_loosely,
+    show,
+    soften,
+    spread,
+    spread_named,
+    subtract,
+    undefined,
+)
 
 _SHOWN = {"None": "none", "True": "true", "False": "false"}
 
@@ -27,7 +62,7 @@ class Template:
     text: str
     place: Place
     reads: frozenset[tuple[str, ...]]
-    program: Renders = field(repr=False, compare=False)
+    program: Program | Constant = field(repr=False, compare=False)
     files: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     def render(self, names: Mapping[str, object]) -> str:
@@ -35,7 +70,8 @@ class Template:
 
         `names` contains plain data, and the pack's counter under `__counter__`. Raises `PromptcError` with the place of each error.
         """
-        return self.program.render(names)
+        text: str = self.program.render(names)
+        return text
 
 
 @frozen
@@ -48,7 +84,7 @@ class Expression:
     text: str
     span: Span
     reads: frozenset[tuple[str, ...]]
-    program: Evaluates = field(repr=False, compare=False)
+    program: Program | Constant = field(repr=False, compare=False)
 
     def evaluate(self, names: Mapping[str, object]) -> object:
         """Return the value as plain data, with sequences as lists.
@@ -58,92 +94,158 @@ class Expression:
         return self.program.evaluate(names)
 
 
-class Renders(Protocol):
-    """An object that renders a template: a lowered program, or a constant text."""
+@frozen
+class Constant:
+    """The program of a template or an expression that reads nothing and never fails."""
 
-    def render(self, names: Mapping[str, object]) -> str:
-        """Return the rendered text."""
+    value: Any
 
+    def render(self, names: Mapping[str, object]) -> Any:
+        """Return the constant."""
+        return self.value
 
-class Evaluates(Protocol):
-    """An object that evaluates an expression: a lowered program, or a constant."""
-
-    def evaluate(self, names: Mapping[str, object]) -> object:
-        """Return the value."""
-
-
-def load_template(text: str, place: Place, *, load_file: Callable[[str], str] | None = None, limits: Limits = LIMITS) -> Template:
-    """Check and compile a template; `load_file` returns the text of an included file by name. Raises `PromptcError` with all findings."""
-    from promptc.template.lower.module import compile_source
-
-    compiled = compile_source(text, place, load_file, limits=limits)
-    return Template(text, place, compiled.reads, compiled.program, compiled.files)
-
-
-def load_chat_template(text: str, place: Place, *, limits: Limits = LIMITS) -> Template:
-    """Check and compile a model's chat template, to render it as inference servers do. Raises `PromptcError` with all findings."""
-    from promptc.template.lower.module import compile_source
-
-    compiled = compile_source(text, place, None, limits=limits, dialect=CHAT)
-    return Template(text, place, compiled.reads, compiled.program, compiled.files)
-
-
-def load_expression(text: str, place: Place, *, limits: Limits = LIMITS) -> Expression:
-    """Check and compile an expression. Raises `PromptcError` with all findings."""
-    from promptc.template.lower.module import compile_source
-
-    compiled = compile_source(text, place, None, expression=True, limits=limits)
-    return Expression(text, place.span, compiled.reads, compiled.program)
-
-
-def list_literals(text: str, place: Place, *, limits: Limits = LIMITS) -> list[tuple[int, str]]:
-    """Return the string literals that an expression may evaluate to: the whole expression, or a branch of an `if`.
-
-    Each comes with its position (characters before it), in that order. Raises `PromptcError` with all findings.
-    """
-    from jinja2 import nodes
-
-    from promptc.template.parse import parse
-
-    pending: list[nodes.Node] = [parse(text, "", place, limits, expression=True).body[0].nodes[0]]  # type: ignore[attr-defined]
-    found: list[tuple[int, str]] = []
-    while pending:
-        node = pending.pop()
-        if isinstance(node, nodes.CondExpr):
-            pending += [one for one in (node.expr1, node.expr2) if one is not None]
-        elif isinstance(node, nodes.Const) and isinstance(node.value, str):
-            found.append((node.lineno - 1, node.value))
-    return sorted(found)
+    evaluate = render
 
 
 def constant_template(text: str, name: str = "") -> Template:
     """Return a template that renders `text`, reads nothing and never fails."""
-    return Template(text, Place(Span(name, 1, 1), inline=False), frozenset(), _ConstantText(text))
-
-
-@frozen
-class _ConstantText:
-    text: str
-
-    def render(self, names: Mapping[str, object]) -> str:
-        """Return the text."""
-        return self.text
+    return Template(text, Place(Span(name, 1, 1), inline=False), frozenset(), Constant(text))
 
 
 def constant_list(values: list[dict[str, Any]], place: Place) -> Expression:
     """Return an expression that evaluates to these values. The values have no source text: the expression's `text` is `none`."""
-    return Expression("none", place.span, frozenset(), _ConstantValue(values))
+    return Expression("none", place.span, frozenset(), Constant(values))
 
 
 def constant_expression(value: bool | int | float | None, place: Place) -> Expression:
     """Return an expression that evaluates to `value` and reads nothing."""
-    return Expression(_SHOWN.get(str(value), str(value)), place.span, frozenset(), _ConstantValue(value))
+    return Expression(_SHOWN.get(str(value), str(value)), place.span, frozenset(), Constant(value))
 
 
 @frozen
-class _ConstantValue:
-    value: bool | int | float | list[dict[str, Any]] | None
+class LoweredFile:
+    """One file of a template as bytes of `marshal`, for one version of the interpreter. The `name` of the template itself is empty.
 
-    def evaluate(self, names: Mapping[str, object]) -> object:
-        """Return the constant."""
-        return self.value
+    `weight` is the number of steps of executing the file once. `filters` and `tests` pair each variable of the code with the filter or test
+    that it refers to. The line number of an instruction is a place in `text`: the number of characters before it, plus 1. A place beyond
+    the text is in a definition (`sites`).
+    """
+
+    name: str
+    text: str
+    weight: int
+    code: bytes
+    blocks: tuple[str, ...] = ()
+    filters: tuple[tuple[str, str], ...] = ()
+    tests: tuple[tuple[str, str], ...] = ()
+    sites: tuple[Site, ...] = ()
+
+
+_KNOWN = (
+    TemplateBlocks, Loop, Macro, add, call_filter, call_part, call_test, call_value, check_key, compare, concat, cut_slice, divide, each,
+    read_attribute, read_attribute_loosely, read_item_loosely, read_export, read_item, floor_divide, modulo, multiply, need_namespace,
+    need_plain, need_text, negate, positive, power, show, soften, spread, spread_named, subtract, undefined, unfilled, dict,
+    str,
+)  # fmt: skip
+
+GLOBALS: dict[str, Any] = {"__builtins__": {}, "missing": missing, "BLANK": BLANK, **{known.__name__: known for known in _KNOWN}}
+"""Everything that generated code can name. Nothing else exists for it."""
+
+RUN_ERRORS = (
+    Fault,
+    TypeError,
+    ValueError,
+    ArithmeticError,
+    LookupError,
+    AttributeError,
+    NameError,
+    RuntimeError,
+    MemoryError,
+    StopIteration,
+)
+"""Everything that evaluating a template can raise, unless the interpreter has a bug."""
+
+
+class Program:
+    """A template and the files that it uses, by name (`""`: the template itself).
+
+    Many threads may run it at the same time. It is pickled as its arguments.
+    """
+
+    __slots__ = ("_loaded", "files", "lenient", "limits", "place", "settled")
+
+    def __init__(
+        self, files: tuple[LoweredFile, ...], place: Place, settled: bool = False, limits: Limits = LIMITS, lenient: bool = False
+    ) -> None:
+        self.files = files
+        self.place = place
+        self.settled = settled
+        self.limits = limits
+        self.lenient = lenient
+        self._loaded: dict[str, _File] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Program, (self.files, self.place, self.settled, self.limits, self.lenient)
+
+    def load(self, name: str) -> _File:
+        """Return the functions of a file."""
+        found = self._loaded.get(name)
+        if found is None:
+            found = self._loaded[name] = _File(next(file for file in self.files if file.name == name))
+        return found
+
+    def render(self, names: Mapping[str, Any]) -> Any:
+        """Return the text of the template. Raises `PromptcError` with file, line and column."""
+        run = read_run(names, self.limits)
+        try:
+            return self._run(names, run)
+        except Excess:
+            return self._run(names, MeasuringRun(run.counter, run.limits))
+
+    def evaluate(self, names: Mapping[str, Any]) -> Any:
+        """Return the value of the expression as plain data. Raises as `render` does."""
+        run = read_run(names, self.limits)
+        try:
+            value = self._run(names, run)
+            return value if value.__class__ in SCALARS else self._settle(value, run, names)
+        except Excess:
+            return self._run(names, MeasuringRun(run.counter, run.limits))
+
+    def _run(self, names: Mapping[str, Any], run: Run) -> Any:
+        root = self._loaded.get("") or self.load("")
+        try:
+            run.begin_program(self.lenient)
+            return root.root(run, Names(self.load, run, names, root.blocks))
+        except RUN_ERRORS as error:
+            raise self._explain(error, names) from None
+
+    def _settle(self, value: Any, run: Run, names: Mapping[str, Any]) -> Any:
+        """Return the value of an expression as plain data."""
+        try:
+            if self.settled and (value.__class__ is list or value.__class__ is dict):
+                return value
+            if self.settled and hasattr(value, "__next__"):
+                return list(value)
+            return plain(run, value)
+        except RUN_ERRORS as error:
+            raise self._explain(error, names) from None
+
+    def _explain(self, error: Exception, names: Mapping[str, Any]) -> Exception:
+        from promptc.template.runtime.errors import explain_error  # late: no render that succeeds needs its words
+
+        return explain_error(error, self.place, {file.name: (file.text, file.sites) for file in self.files}, names)
+
+
+class _File:
+    """The functions of one file."""
+
+    __slots__ = ("blocks", "root", "weight")
+
+    def __init__(self, lowered: LoweredFile) -> None:
+        module = dict(GLOBALS)
+        module.update([(variable, load_filter(name)) for variable, name in lowered.filters])
+        module.update([(variable, load_test(name)) for variable, name in lowered.tests])
+        exec(marshal.loads(lowered.code), module)
+        self.weight = lowered.weight
+        self.root: Any = module["root"]
+        self.blocks: dict[str, Render] = {name: module[f"block_{name}"] for name in lowered.blocks}

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.template.compile import Expression, Template
+from promptc.template.compile import GLOBALS, RUN_ERRORS, Expression, LoweredFile, Program, Template
 from promptc.template.define import read_tree
 from promptc.template.lower import pyast as py
 from promptc.template.lower.expressions import name_filter, name_test
@@ -21,7 +21,6 @@ from promptc.template.place import OutputSpan, Place, Pointers, Site, TraceConte
 from promptc.template.runtime.callables import Macro, Names, Namespace, Render
 from promptc.template.runtime.filters.table import load_filter, load_test
 from promptc.template.runtime.objects import TEMPLATE, Missing, Module, missing
-from promptc.template.runtime.program import GLOBALS, RUN_ERRORS, LoweredFile, Program
 from promptc.template.runtime.run import Run, each, read_run
 from promptc.template.runtime.values import call_part, call_value, read_attribute, read_item
 from promptc.text.json import extend_pointer

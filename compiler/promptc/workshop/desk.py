@@ -18,8 +18,7 @@ from types import MappingProxyType
 from promptc.api import Pack
 from promptc.check.configurations import list_configurations
 from promptc.check.registry import Code, check_new_texts, check_pack
-from promptc.check.scopes import Scopes
-from promptc.check.texts import UsedText
+from promptc.check.texts import Scopes, UsedText
 from promptc.diag.findings import VERBOSE, Diagnostic, PromptcError, Span, sort_diagnostics
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any

@@ -26,7 +26,7 @@ from promptc.frontend.shape import list_forms, list_known
 from promptc.frontend.yaml import MAX_BYTES, MAX_DEPTH, MAX_NODES, REFUSED, iter_events, syntax_error
 from promptc.model.pack import PackModel
 from promptc.template.allow import LOOP_NAMES, OWN_FILTERS
-from promptc.template.compile import load_expression
+from promptc.template.lower.module import load_expression
 from promptc.template.place import Definition, Place
 from promptc.template.runtime.filters.table import load_filter
 from promptc.template.signatures import FILTERS, FUNCTIONS, TESTS

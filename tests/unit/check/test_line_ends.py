@@ -4,7 +4,7 @@ import pytest
 
 from promptc.check.rules.texts import list_eaten
 from promptc.diag.findings import Span
-from promptc.template.compile import load_template
+from promptc.template.lower.module import load_template
 from promptc.template.place import Place
 from tests.unit.check.lint import codes, lint
 

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 import promptc
-from promptc.check.scopes import Scopes
-from promptc.check.texts import UsedText
+from promptc.check.texts import Scopes, UsedText
 from promptc.diag.findings import PromptcError, Span
-from promptc.template.compile import load_expression
+from promptc.template.lower.module import load_expression
 from promptc.template.place import Place
 from promptc.template.runtime.run import RUN
 from promptc.template.signatures import FILTERS, METHODS

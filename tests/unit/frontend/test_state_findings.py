@@ -14,7 +14,7 @@ import pytest
 from promptc.diag.findings import PromptcError, Span
 from promptc.frontend.json import load_json
 from promptc.frontend.schema.check import Verdicts
-from promptc.frontend.schema.faults import describe_state
+from promptc.frontend.schema.faults import STATE_WORDS, SchemaFault, describe_state
 from promptc.frontend.state import load_state, load_state_schema
 from promptc.model.state import LazyDigest
 
@@ -525,3 +525,19 @@ def test_limits_that_no_value_can_meet_are_a_warning(limits, message):
     found = load_state_schema(raw, "s.json", SPAN).warnings
     assert [one.message for one in found] == ([message] if message else [])
     assert all((one.code, one.level) == ("PC0289", "warn") and one.help and one.span.line == 1 for one in found)
+
+
+@pytest.mark.parametrize(
+    ("keyword", "wanted", "value", "says"),
+    [
+        ("enum", [[1], [2]], [-1], "must be `[1]` or `[2]`, not `[-1]`"),
+        ("enum", [{"a": 1}], {"a": 2}, 'must be `{"a": 1}`, not `{"a": 2}`'),
+        ("const", [1, 2], [2, 1], "must be `[1, 2]`, not `[2, 1]`"),
+        ("enum", ["a", None], [], "must be `a` or null, not an empty list"),
+    ],
+)
+def test_a_list_beside_lists_is_shown_whole(keyword, wanted, value, says):
+    assert (
+        STATE_WORDS.describe(SchemaFault(keyword=keyword, wanted=wanted, value=value, schema={keyword: wanted}, path=(), branches=()))
+        == says
+    )

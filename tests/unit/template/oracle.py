@@ -12,7 +12,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import escape
 
 from promptc.diag.findings import Diagnostic, PromptcError, Span, fail
-from promptc.template.compile import load_template
+from promptc.template.lower.module import load_template
 from promptc.template.place import Place
 
 _PLACE = Place(Span("t.j2", 1, 1), inline=False)

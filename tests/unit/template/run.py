@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from promptc.diag.findings import Diagnostic, PromptcError, Span, fail
-from promptc.template.compile import load_expression, load_template
+from promptc.template.lower.module import load_expression, load_template
 from promptc.template.place import Place
 
 FILE = Place(Span("folder/t.j2", 1, 1), inline=False, folder="folder/")
@@ -39,3 +39,15 @@ def find_expression_errors(text: str, names: Mapping[str, object] | None = None)
     except PromptcError as error:
         return list(error.diagnostics)
     raise AssertionError(f"gave {value!r}")
+
+
+class WordCounter:
+    """A token is a word or a run of white space between two."""
+
+    unit = 1
+
+    def measure(self, text):
+        return len(text.split())
+
+    def token_ends(self, text):
+        return [end for end in range(1, len(text) + 1) if not text[end - 1].isspace() and (end == len(text) or text[end].isspace())]

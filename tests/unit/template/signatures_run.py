@@ -1,12 +1,11 @@
 """What the tests of signatures share: what `check` says of the arguments of an expression, and what a run says."""
 
 from promptc.diag.findings import PromptcError
-from promptc.template.compile import load_expression, load_template
+from promptc.template.lower.module import load_expression, load_template
 from promptc.template.runtime.run import RUN, Run
 from promptc.template.types.infer import infer_types, read_code, weigh_bytes
 from promptc.template.types.walk import Scope
-from tests.unit.template.run import FILE, INLINE
-from tests.unit.template.test_truncate_at import WordCounter
+from tests.unit.template.run import FILE, INLINE, WordCounter
 
 
 def judge(text: str) -> list[tuple[str, str, str]]:

@@ -11,7 +11,7 @@ import pytest
 
 from promptc.diag.findings import PromptcError, Span
 from promptc.template.allow import Limits
-from promptc.template.compile import load_chat_template
+from promptc.template.lower.module import load_chat_template
 from promptc.template.place import Place
 from promptc.template.runtime.callables import Clock, raise_exception
 from tools.try_chat_templates import CONVERSATIONS, NOW, compare, make_environment, render_jinja

@@ -6,7 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from promptc.diag.findings import Span
-from promptc.template.compile import constant_expression, constant_template, load_expression, load_template
+from promptc.template.compile import constant_expression, constant_template
+from promptc.template.lower.module import load_expression, load_template
 from promptc.template.place import Place, cut_source
 from tests.unit.template.run import FILE, INLINE, evaluate, find_errors, find_expression_errors, render
 

@@ -5,8 +5,8 @@ from jinja2.nodes import Getattr
 
 from promptc.diag.findings import PromptcError, Span
 from promptc.template.allow import LIMITS
-from promptc.template.compile import load_expression, load_template
 from promptc.template.define import load_definitions, read_tree
+from promptc.template.lower.module import load_expression, load_template
 from promptc.template.place import Definition, Place, trace_outside
 
 NAMES = {"state": {"npc": "ada", "n": 3}, "item": {"tags": ["hinge", "old"], "ref": "ada"}}

@@ -9,8 +9,7 @@ import pytest
 from promptc.template import allow
 from promptc.template.allow import CEILINGS, LIMITS
 from promptc.template.runtime.run import Run
-from tests.unit.template.run import render
-from tests.unit.template.test_truncate_at import WordCounter
+from tests.unit.template.run import WordCounter, render
 
 PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "templates.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE, re.M | re.S)

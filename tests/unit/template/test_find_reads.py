@@ -2,7 +2,7 @@
 
 import pytest
 
-from promptc.template.compile import load_expression, load_template
+from promptc.template.lower.module import load_expression, load_template
 from tests.unit.template.run import FILE, INLINE
 
 FILES = {

@@ -7,7 +7,7 @@ from jinja2 import DictLoader, StrictUndefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from promptc.diag.findings import Span
-from promptc.template.compile import load_template
+from promptc.template.lower.module import load_template
 from promptc.template.place import Place
 
 NAMES = {

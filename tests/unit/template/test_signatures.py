@@ -8,7 +8,7 @@ import pytest
 
 from promptc.template import allow
 from promptc.template import signatures as table
-from promptc.template.compile import load_expression
+from promptc.template.lower.module import load_expression
 from promptc.template.runtime.filters.table import load_filter
 from promptc.template.signatures import ANY, Parameter, Signature
 from promptc.template.types.infer import infer_types, read_code, weigh_bytes

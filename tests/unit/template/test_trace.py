@@ -4,7 +4,8 @@ import pytest
 
 from promptc.diag.findings import PromptcError, Span
 from promptc.model.state import Pointers
-from promptc.template.compile import constant_template, load_expression, load_template
+from promptc.template.compile import constant_template
+from promptc.template.lower.module import load_expression, load_template
 from promptc.template.place import Place, TraceContext
 from promptc.template.tracing import trace_expression, trace_template
 

@@ -8,8 +8,7 @@ from contextlib import suppress
 from promptc.check.configurations import Configurations
 from promptc.check.rules.reads import Describer, iter_wrong
 from promptc.check.schema_types import SchemaTypes, follow_pointer
-from promptc.check.scopes import Scopes
-from promptc.check.texts import UsedText, iter_edit_values, iter_operation_texts
+from promptc.check.texts import Scopes, UsedText, iter_edit_values, iter_operation_texts
 from promptc.diag.findings import Diagnostic, PromptcError, suggest
 from promptc.model.messages import Append, Ask, Keep, Operation, Set, StateEdit
 from promptc.model.pack import Choice, PackModel

@@ -11,9 +11,8 @@ from contextlib import suppress
 
 from promptc.check.configurations import Configuration, Configurations, for_each, list_configurations
 from promptc.check.schema_types import CHUNK, follow_pointer
-from promptc.check.scopes import PARTED, Scopes
 from promptc.check.takes import SORTED
-from promptc.check.texts import UsedText, iter_operation_texts
+from promptc.check.texts import PARTED, Scopes, UsedText, iter_operation_texts
 from promptc.diag.findings import Diagnostic, PromptcError, Span, find_near, join_some, offer_names, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any

@@ -20,15 +20,26 @@ from promptc.cli.options import NO_CACHE, RENDER, REQUEST, WATCH, RenderRequest,
 from promptc.cli.request import DOES_NOT_FIT, compile_request, load_selected, load_state_file, open_pack, run_render
 from promptc.cli.terminal import Reporter, read_width, show_json, write_stdout
 from promptc.cli.views.difference import (
+    PLENTY,
+    Point,
     Subject,
+    Sweep,
     ValuePoint,
     ValueSweep,
+    compare,
+    describe_point,
     describe_value,
     draw_values,
+    render_comparison,
+    render_sweep,
+    render_sweep_csv,
     render_values,
     render_values_csv,
+    sweep_all,
+    sweep_between,
     sweep_given,
     sweep_near,
+    sweep_range,
     sweep_values,
 )
 from promptc.cli.views.drawing import Page
@@ -40,7 +51,7 @@ from promptc.passes.bind import bind, list_names
 from promptc.passes.fit.steps import list_step_names
 from promptc.passes.strain import name_tier, strain
 from promptc.pipeline import Outcome
-from promptc.template.compile import Expression, load_expression
+from promptc.template.compile import Expression
 from promptc.template.place import Place
 from promptc.template.runtime.run import RUN
 from promptc.text.counters.counter import Meter
@@ -293,25 +304,11 @@ def _read_lines(given: str) -> tuple[int | None, range]:
 
 
 def _show_without(before: Outcome, after: Outcome, names: Sequence[str], page: Page) -> Outcome:
-    from promptc.cli.views.difference import compare, render_comparison
-
     page.show(compare(names, before, after), render_comparison)
     return after
 
 
 def _show_sweep(pack: Pack, state: State, request: RenderRequest, given: str, page: Page, *, as_csv: bool) -> int:
-    from promptc.cli.views.difference import (
-        PLENTY,
-        Point,
-        Sweep,
-        describe_point,
-        render_sweep,
-        render_sweep_csv,
-        sweep_all,
-        sweep_between,
-        sweep_range,
-    )
-
     ends, budgets = _FROM_TO.fullmatch(given), _read_range(given)
     own = request.budget or compile_request(pack, state, request).fitted.strained.selection.bound.budget.total
 
@@ -460,6 +457,8 @@ def eval_command(
     The expression can use the same names as an expression in PACK: `state`, what the pack declares under `define` and `let`, `variant`,
     and `strain`.
     """
+    from promptc.template.lower.module import load_expression  # late: it loads Jinja, which no other command here needs at once
+
     loaded = open_pack(reporter, pack, request)
     loaded_state = load_state_file(loaded, state, request)
     try:

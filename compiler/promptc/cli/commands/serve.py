@@ -13,8 +13,7 @@ from promptc.cli.options import NO_CACHE, is_count
 from promptc.cli.terminal import Reporter, escape_controls, show_text
 from promptc.diag.findings import Diagnostic, UsageError
 from promptc.files.atomic import write_file
-from promptc.workshop.page import Bench
-from promptc.workshop.static import render_static
+from promptc.workshop.page import Bench, render_static
 
 _INSTALL = "pip install 'promptc-compiler[serve]'"
 _MOST_PORT = 65_535

@@ -17,6 +17,7 @@ from functools import partial
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 
+from promptc.api import load
 from promptc.diag.findings import Span, offer_names
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
@@ -24,6 +25,7 @@ from promptc.golden.cases.case import Case, CaseError, fail_case
 from promptc.golden.cases.confine import confine, confine_copy, confine_pack, find_fault, is_under, refuse_path
 from promptc.golden.cases.discover import CASE
 from promptc.golden.running.resources import SuiteResources, import_store, work_in
+from promptc.model.sources import CorpusIndex
 from promptc.sources.database import SECONDS, TURN, SqlWatch
 from promptc.text.counters import bpe
 
@@ -209,9 +211,7 @@ def _change_indexes(case: Case, root: str) -> None:
 
 def _build(case: Case, root: str) -> None:
     """Build the indexes of the case's pack, before they are changed; with vectors if the case requires the extra."""
-    from promptc.api import load
     from promptc.frontend.corpus import build_corpus
-    from promptc.model.sources import CorpusIndex
     from promptc.sources.retrieval.encoder import MissingEncoder, VectorEncoder, load_encoder
 
     def load_required(index: CorpusIndex) -> VectorEncoder | None:

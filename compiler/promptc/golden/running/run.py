@@ -25,6 +25,7 @@ from promptc.golden.cases.confine import confine, show_path
 from promptc.golden.running.environment import CaseEnvironment
 from promptc.golden.running.resources import SuiteResources, work_in
 from promptc.model.messages import CHAT
+from promptc.model.sources import CorpusIndex
 from promptc.model.state import Node
 from promptc.pipeline import Outcome, Prompt, read_output
 from promptc.text.json import render_json_line
@@ -214,7 +215,6 @@ def _ask_index(case: Case, environment: CaseEnvironment) -> CaseOutcome:
     Raises `PromptcError` for an index that does not exist or cannot be read, and for queries that cannot be read.
     """
     from promptc.frontend.corpus import open_corpus, read_queries
-    from promptc.model.sources import CorpusIndex
     from promptc.recall import RenderedRecall, list_asking
     from promptc.sources.retrieval.retrieve import ChunkQuery, Retriever, judge_index
 

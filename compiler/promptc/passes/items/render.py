@@ -15,7 +15,7 @@ from promptc.model.media import MEDIA_KINDS, CountedMedia, describe_media, is_me
 from promptc.model.section import SYSTEM_ROLES, Fence, Items, MessageForm, Section, Size, ToolForms, TrimEach, has_each
 from promptc.model.stages import Item
 from promptc.passes.bind import pay_text, type_key
-from promptc.passes.items.read import ItemMemo, Read
+from promptc.passes.items.read import ItemMemo, Read, read_parts
 from promptc.template.compile import Expression, Template
 from promptc.template.runtime.run import price_count, read_run
 from promptc.text.characters import WHITE, compile_later, is_blank
@@ -214,8 +214,6 @@ class ItemRenderer:
         if not isinstance(content, list):
             what = f"the content of item `{id}` of `{self._section.id}` must be a string or a list of parts, not {show_value(content)}"
             raise fail("PC0515", what, message.content.span, help="write a string, or parts such as `[{type: text, text: Hello}]`")
-        from promptc.passes.items.read import read_parts
-
         name = f"item `{id}` of `{self._section.id}`"
         parts = read_parts(content, message, name, self._pay_media)
         if parts.left_out:

@@ -11,7 +11,7 @@ from promptc.model.section import PART_KINDS, Evict, Items, Section, Step
 from promptc.model.stages import Gathered, GroupHeader, Item, Selected
 from promptc.passes.bind import evaluate_key, pay_text, type_key
 from promptc.passes.items.arrange import arrange_items, join_units, make_id, name_items
-from promptc.passes.items.read import ItemMemo, ItemReader, Read, Reading, Shows, read_shown
+from promptc.passes.items.read import ItemMemo, ItemReader, Read, Reading, Shows, find_meant, is_gone, list_kinds, read_shown
 from promptc.passes.items.render import CountMedia, ItemRenderer, strip_lines
 from promptc.text.counters.counter import Meter
 from promptc.text.guard import Finding, Guard
@@ -209,8 +209,6 @@ def _describe_parts(
     """
     if not renderer.left_out or items.message is None:
         return {}, ()
-    from promptc.passes.items.read import find_meant, is_gone, list_kinds
-
     lost = [(id, renderer.left_out.get(place, ()), item) for id, place, item in rendered]
     count = sum(len(kinds) for _, kinds, _ in lost)
     meant = {kind: find_meant(kind, items.message) for kind in dict.fromkeys(kind for _, kinds, _ in lost for kind in kinds)}

@@ -1,8 +1,9 @@
-"""Lowers a checked tree to a Python code object, with functions that return a text, or one that returns a value.
+"""Compiles templates and expressions: checks a text and the files it includes, and lowers them to Python code objects.
 
-`compile_source` checks and lowers a text and the files it includes. Statements of Jinja become statements of Python (`Statements`), in one
-class for each family: files and blocks, macros, loops, and all others. `_StatementWriter` has what they share: the list of statements under
-construction, scopes, output buffers, and assignment targets.
+`load_template`, `load_chat_template` and `load_expression` do all of it. The code has functions that return a text, or one that returns a
+value. Statements of Jinja become statements of Python (`Statements`), in one class for each family: files and blocks, macros, loops, and
+all others. `_StatementWriter` has what they share: the list of statements under construction, scopes, output buffers, and assignment
+targets.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from jinja2.compiler import find_undeclared
 from jinja2.idtracking import VAR_LOAD_PARAMETER, Symbols
 
 from promptc.diag.findings import Diagnostic, PromptcError, fail
-from promptc.diag.frozen import frozen
-from promptc.template.allow import LIMITS, PACK, Dialect, Limits
+from promptc.template.allow import CHAT, LIMITS, PACK, Dialect, Limits
+from promptc.template.compile import Expression, LoweredFile, Program, Template
 from promptc.template.define import check_bound, list_sites, read_tree
 from promptc.template.lower import pyast as py
 from promptc.template.lower.expressions import (
@@ -43,12 +44,12 @@ from promptc.template.parse import (
     iter_file_names,
     list_bound,
     list_reads,
+    parse,
     verbatim,
     wrong_syntax,
 )
 from promptc.template.place import Place
 from promptc.template.runtime.objects import TEMPLATE
-from promptc.template.runtime.program import LoweredFile, Program
 
 LoadFile = Callable[[str], str]
 _PARAMETERS = ("run", "names")
@@ -57,20 +58,48 @@ _PARENT = "parent"
 
 Module = tuple[ast.Module, Expressions, tuple[str, ...]]
 
-
-@frozen
-class Compiled:
-    """The result of `compile_source`: the program, the paths it reads from its names, and the texts of the files it includes."""
-
-    program: Program
-    reads: frozenset[Path]
-    files: Mapping[str, str]
+Compiled = tuple[frozenset[Path], Program, Mapping[str, str]]
+"""The paths that a program reads from its names, the program, and the texts of the files it includes."""
 
 
-def compile_source(
-    text: str, place: Place, load_file: LoadFile | None, *, expression: bool = False, limits: Limits = LIMITS, dialect: Dialect = PACK
+def load_template(text: str, place: Place, *, load_file: LoadFile | None = None, limits: Limits = LIMITS) -> Template:
+    """Check and compile a text and all files it includes, which `load_file` returns by name.
+
+    Raises `PromptcError` with all findings of the first stage that fails.
+    """
+    return Template(text, place, *_compile(text, place, load_file, limits=limits))
+
+
+def load_chat_template(text: str, place: Place, *, limits: Limits = LIMITS) -> Template:
+    """Check and compile a model's chat template, to render it as inference servers do. Raises as `load_template` does."""
+    return Template(text, place, *_compile(text, place, None, limits=limits, dialect=CHAT))
+
+
+def load_expression(text: str, place: Place, *, limits: Limits = LIMITS) -> Expression:
+    """Check and compile an expression. Raises as `load_template` does."""
+    reads, program, _ = _compile(text, place, None, limits=limits, expression=True)
+    return Expression(text, place.span, reads, program)
+
+
+def list_literals(text: str, place: Place, *, limits: Limits = LIMITS) -> list[tuple[int, str]]:
+    """Return the string literals that an expression may evaluate to: the whole expression, or a branch of an `if`.
+
+    Each comes with its position (characters before it), in that order. Raises `PromptcError` with all findings.
+    """
+    pending: list[nodes.Node] = [parse(text, "", place, limits, expression=True).body[0].nodes[0]]  # type: ignore[attr-defined]
+    found: list[tuple[int, str]] = []
+    while pending:
+        node = pending.pop()
+        if isinstance(node, nodes.CondExpr):
+            pending += [one for one in (node.expr1, node.expr2) if one is not None]
+        elif isinstance(node, nodes.Const) and isinstance(node.value, str):
+            found.append((node.lineno - 1, node.value))
+    return sorted(found)
+
+
+def _compile(
+    text: str, place: Place, load_file: LoadFile | None, *, limits: Limits, expression: bool = False, dialect: Dialect = PACK
 ) -> Compiled:
-    """Check and lower a template and all the files it includes. Raises `PromptcError` with all findings of the first stage that fails."""
     try:
         return _compile_all(text.replace("\r\n", "\n").replace("\r", "\n"), place, load_file, expression, limits, dialect)
     except (RecursionError, MemoryError):
@@ -99,7 +128,7 @@ def _compile_all(text: str, place: Place, load_file: LoadFile | None, expression
     lowered = tuple(
         _lower(file, name, texts[name], place, expression=expression and not name, dialect=dialect) for name, file in trees.items()
     )
-    return Compiled(Program(lowered, place, settled, limits, dialect.lenient), reads, files.texts)
+    return reads, Program(lowered, place, settled, limits, dialect.lenient), files.texts
 
 
 def _lower(tree: nodes.Template, name: str, text: str, place: Place, *, expression: bool, dialect: Dialect) -> LoweredFile:

@@ -1,7 +1,6 @@
 """Everything that lowered code calls when it runs. All work is paid for on a `Run` before it is done. Nothing here imports Jinja.
 
-`program` has the code, `run` the account, `callables` and `objects` what a template can name, `values` its operators, and `errors` explains
-what went wrong.
+`run` has the account, `callables` and `objects` what a template can name, `values` its operators, and `errors` explains what went wrong.
 
-Public: `callables`, `errors`, `filters`, `objects`, `program`, `run`, `values`.
+Public: `callables`, `errors`, `filters`, `objects`, `run`, `values`.
 """

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import index
 
 from promptc.diag.findings import Span, fail, name_kind, show_value
-from promptc.diag.typed import Any, Protocol
+from promptc.diag.typed import Any
 from promptc.template.allow import CEILINGS, LIMITS, Limits
 from promptc.template.runtime.objects import Blank, Group, Missing, refuse
+from promptc.text.counters.counter import Counter
 
 RUN = "__run__"
 """The name under which everything that a render runs is given its account. No template can read it."""
@@ -49,20 +50,6 @@ _NO_TEXTS = SCALARS - _TEXTS
 _MADE: frozenset[Any] = frozenset({str, list, tuple, dict, range, Group}) | VIEWS
 
 
-class PackCounter(Protocol):
-    """The part of the pack's counter that `tokens` and `truncate_at` need."""
-
-    @property
-    def unit(self) -> int:
-        """The number of units in a token."""
-
-    def measure(self, text: str) -> int:
-        """Return the number of units in a text."""
-
-    def token_ends(self, text: str) -> Sequence[int]:
-        """Return the offsets at which tokens end, in characters."""
-
-
 class Run:
     """The account of one render or of one operation, which everything that it evaluates and renders charges. Never shared between renders.
 
@@ -72,7 +59,7 @@ class Run:
 
     __slots__ = ("counter", "limits", "left", "memory", "depth", "modules", "lenient")
 
-    def __init__(self, counter: PackCounter | None, limits: Limits = LIMITS) -> None:
+    def __init__(self, counter: Counter | None, limits: Limits = LIMITS) -> None:
         self.counter = counter
         self.limits = limits
         self.left = limits.steps

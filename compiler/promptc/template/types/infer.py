@@ -20,12 +20,11 @@ from jinja2.compiler import find_undeclared
 from promptc.diag.findings import Diagnostic, Span
 from promptc.diag.frozen import frozen, replace
 from promptc.template.allow import LIMITS, Limits
-from promptc.template.compile import Expression, Template
+from promptc.template.compile import Expression, Program, Template
 from promptc.template.define import list_sites, read_tree
 from promptc.template.parse import iter_file_names, iter_stored, list_bound, verbatim
 from promptc.template.place import Definition, Place
 from promptc.template.runtime.errors import PARTS_HELP
-from promptc.template.runtime.program import Program
 from promptc.template.signatures import Signature, sign_macro
 from promptc.template.types.algebra import (
     ASKED,

@@ -11,9 +11,9 @@ from jinja2 import nodes
 from promptc.diag.findings import Diagnostic, PromptcError, Span
 from promptc.diag.frozen import replace
 from promptc.template.allow import LIMITS, Limits
+from promptc.template.compile import Program
 from promptc.template.lower.module import lower_template
 from promptc.template.place import Place
-from promptc.template.runtime.program import Program
 from promptc.template.runtime.run import RUN, Run
 from promptc.template.types.types import BoolType, ListType, NoneType, NumberType, TextType, Type, list_members
 

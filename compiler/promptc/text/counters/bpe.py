@@ -22,6 +22,7 @@ from zlib import adler32, crc32
 
 from promptc.diag.findings import PromptcError, Span, fail
 from promptc.diag.frozen import frozen
+from promptc.text.json import render_digest
 
 WINDOW = 64
 """The initial size of a window, in bytes. A piece of this length or less is a single window."""
@@ -207,8 +208,6 @@ def check_vocabulary(name: str, path: str, span: Span | None = None) -> None:
 
 def refuse_vocabulary(name: str, path: str, span: Span | None = None) -> PromptcError:
     """Return the error for a table at `path` that cannot be read or is not that of the vocabulary `name`."""
-    from promptc.text.json import render_digest
-
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - as above
             digest = render_digest(file.read())

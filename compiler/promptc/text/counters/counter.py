@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 
+from promptc.cache import KeptCounts
 from promptc.diag.findings import Span, fail
 from promptc.diag.typed import NamedTuple, Protocol
 from promptc.text.characters import compile_later
@@ -262,21 +263,13 @@ class CharacterCounter:
         return 0
 
 
-class KnownCounts(Protocol):
-    """Counts of texts from earlier, possibly from another process."""
-
-    def find(self, text: str) -> int | None: ...
-
-    def note(self, text: str, units: int) -> None: ...
-
-
 class Meter:
     """A counter with a bounded cache of counts by content. An eviction changes the time taken, never a number.
 
     Several threads may use one meter that has no `kept`: each step of its cache is a single operation on a dict.
     """
 
-    def __init__(self, counter: Counter, kept: KnownCounts | None = None) -> None:
+    def __init__(self, counter: Counter, kept: KeptCounts | None = None) -> None:
         self.counter = counter
         self._kept = kept if counter.unit == 1 else None
         self.is_safe = counter.is_safe

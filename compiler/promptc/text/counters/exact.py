@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
 
-from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, fail
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, fail, suggest
 from promptc.diag.typed import NamedTuple
 from promptc.files.reading import IrregularError, LinkError, TooLongError, note_beyond, read_inside
 from promptc.text.characters import compile_later
-from promptc.text.counters.bpe import VOCABULARIES, check_vocabulary, vocabulary_path
+from promptc.text.counters.bpe import VOCABULARIES, PieceEncoder, check_vocabulary, open_table, vocabulary_path
 from promptc.text.counters.counter import ENCODING, LARGEST, CharacterCounter, Counter, TokenCounter, list_token_ends
+from promptc.text.counters.splitting import load_splitter
 
 _LINE_END = compile_later(r"\n(?=[^\s/])")
 """The end of a line before a line that begins neither with `/` nor with Python's white space, which includes that of the patterns."""
@@ -65,8 +66,6 @@ def load_counter(
 
 def _suggest_counter(name: str) -> str:
     """Suggest the counter for a model's name, else the nearest counter, else all counters."""
-    from promptc.diag.findings import suggest
-
     model = name.lower().rpartition("/")[2]
     if model.startswith(("gpt-4o", "gpt-4.1", "gpt-4.5", "gpt-5", "chatgpt", "o1", "o3", "o4")):
         return f"`{model}` is a model: write its tokenizer, `o200k_base`"
@@ -207,14 +206,10 @@ class TableCounter(TokenCounter):
 
     @cached_property
     def _split(self) -> Callable[[str], Iterable[str]]:
-        from promptc.text.counters.splitting import load_splitter
-
         return load_splitter(self.name)
 
     @cached_property
     def _words(self) -> _Words:
-        from promptc.text.counters.bpe import PieceEncoder, open_table
-
         return _Words(PieceEncoder(open_table(self.name, self._path)).encode, self._recall())
 
 

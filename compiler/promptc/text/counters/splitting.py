@@ -28,6 +28,7 @@ from itertools import accumulate
 
 from promptc.diag.findings import fail
 from promptc.text.characters import compile_later
+from promptc.text.counters.bpe import view_words
 
 _OTHER_LETTER = (
     "\\u00c0-\\u00d6\\u00d8-\\u00f6\\u00f8-\\u00ff\\u0410-\\u044f\\u05d0-\\u05ea\\u0621-\\u063a\\u0641-\\u064a"  # Latin to Arabic
@@ -222,8 +223,6 @@ class _Classes(dict[int, str]):
 
 def _load_classes() -> Sequence[int]:
     from zlib import adler32
-
-    from promptc.text.counters.bpe import view_words
 
     try:
         with open(FILE, "rb") as file:  # noqa: PTH123 - pathlib takes longer to import than a render may

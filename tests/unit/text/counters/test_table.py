@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from promptc.text.counters import bpe as table_module
-from promptc.text.counters.bpe import NONE, VOCABULARIES, merge, open_table, vocabulary_path
+from promptc.text.counters.bpe import NONE, VOCABULARIES, merge, open_table, view_words, vocabulary_path
 from promptc.text.counters.splitting import FILE
 from tests.cases.case import ROOT
 from tools.make_vocabularies import build_classes, build_table, load_ranks
@@ -62,3 +62,14 @@ def test_pairs_are_remembered_up_to_a_bound(table, tokens, monkeypatch):
     table.clear()
     assert [table[token] for token in [*tokens[:500], *tokens[:500]]] == [*known, *known]
     assert 1 < len(table) <= 100
+
+
+@pytest.mark.parametrize("content", [b"\1\2\3\4\5\0\0\x80", memoryview(b"\1\2\3\4\5\0\0\x80")])
+def test_the_low_byte_is_first(content):
+    assert list(view_words(content)) == [0x04030201, 0x80000005]
+
+
+def test_a_machine_with_the_other_order_swaps(monkeypatch):
+    """Here it swaps what was right, and so gives what such a machine would see without it."""
+    monkeypatch.setattr("sys.byteorder", "big")
+    assert list(view_words(b"\1\2\3\4\5\0\0\x80")) == [0x01020304, 0x05000080]

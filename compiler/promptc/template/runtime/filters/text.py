@@ -12,6 +12,7 @@ from promptc.template.runtime.objects import refuse
 from promptc.template.runtime.run import UNDEFINED, Run, check_defined, check_scheme, list_values, pay_each, price_count
 from promptc.template.runtime.values import format_percent, show
 from promptc.text.characters import compile_later
+from promptc.text.cutting import iter_gaps, iter_kept, list_boundaries, trim_span
 
 _MAKE_TEXT = "make it a string first: `| string`, `| join`"
 _SLACK = 8
@@ -140,8 +141,6 @@ def sentences_about(run: Run, value: Any, texts: Any, most: Any = 1) -> str:
     A word that n of N texts contain weighs N / n, rounded down, and counts once in a sentence. Of equal sentences the earlier one is kept.
     If no sentence shares a word, the first one is kept.
     """
-    from promptc.text.cutting import iter_gaps, trim_span
-
     text = show(run, value)
     weights = _weigh_words(run, [texts] if texts.__class__ is str or not hasattr(texts, "__iter__") else pay_each(run, texts, 8))
     run.take(1 + 4 * len(text))
@@ -182,8 +181,6 @@ def _list_words(run: Run, value: Any) -> frozenset[str]:
 
 
 def _cut_characters(run: Run, text: str, boundary: Any, limit: int) -> str:
-    from promptc.text.cutting import iter_kept, list_boundaries
-
     if len(text) <= limit:
         return text
     run.take(1 + 4 * len(text))
@@ -194,8 +191,6 @@ def _cut_characters(run: Run, text: str, boundary: Any, limit: int) -> str:
 
 
 def _cut_tokens(run: Run, text: str, boundary: Any, limit: int) -> str:
-    from promptc.text.cutting import iter_kept, list_boundaries
-
     if count_tokens(run, text) <= limit:
         return text
     run.take(1 + 4 * len(text))

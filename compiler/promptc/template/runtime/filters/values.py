@@ -20,7 +20,8 @@ from promptc.template.runtime.run import (
     price_search,
 )
 from promptc.template.runtime.values import bound_number, name_key, refuse_part, show, weigh
-from promptc.text.characters import join_words
+from promptc.text.characters import join_words, normalize
+from promptc.text.json import render_canonical_json
 
 _UNSAFE = "<>&'"
 _LEVELS = 40
@@ -32,8 +33,6 @@ _MICRO = 10**6
 
 def render_json(run: Run, value: Any) -> str:
     """Write the value as canonical JSON: keys sorted by code point, no spaces."""
-    from promptc.text.json import render_canonical_json
-
     found = _name_keys(run, plain(run, value))
     run.make(2 * weigh(run, found).characters)
     made = render_canonical_json(found)
@@ -202,8 +201,6 @@ def show_size(run: Run, value: Any, binary: bool = False) -> str:
 
 def normalize_text(run: Run, value: Any) -> str:
     """Normalize the text: remove differences of case, punctuation and white space. `dedupe` compares texts in this form."""
-    from promptc.text.characters import normalize
-
     text = show(run, value)
     _pay_normalizing(run, text)
     return normalize(text)

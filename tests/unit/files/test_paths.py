@@ -7,8 +7,9 @@ import pytest
 
 from promptc.api import Pack
 from promptc.diag.findings import DiskError, PromptcError, Span
+from promptc.files import paths
 from promptc.files import reading as reading
-from promptc.files.paths import read_pack_file
+from promptc.files.paths import name_shipped, read_pack_file
 from promptc.files.reading import MAX_PACK_FILE, check_pack_path
 from promptc.frontend.texts import PackFiles
 
@@ -190,3 +191,13 @@ def test_each_file_that_a_manifest_names_is_an_error_of_the_disk_if_it_cannot_be
     monkeypatch.setattr(reading.os, "open", refuse)
     with pytest.raises(DiskError, match=r"PC0(154|419) .*Permission denied"):
         Pack.load(tmp_path / "pack.yaml")
+
+
+def test_a_checkout_has_it_two_levels_up():
+    assert name_shipped("schemas", "pack.schema.json").is_file()
+
+
+def test_a_wheel_has_it_beside_the_modules(tmp_path, monkeypatch):
+    (tmp_path / "schemas").mkdir()
+    monkeypatch.setattr(paths, "_PACKAGE", tmp_path)
+    assert name_shipped("schemas", "x.json") == tmp_path / "schemas" / "x.json"
