@@ -72,6 +72,9 @@ _SCOPES: dict[type[nodes.Node], str] = {
 }
 """Statements with a scope of their own, and their field that is not in it."""
 
+_CHANCE = frozenset({"lipsum"})
+"""Functions that Jinja gives every template, and that promptc does not have. To a chat template, no other unknown name is an error."""
+
 _PASSING = frozenset("select reject selectattr rejectattr sort first last default d list reverse unique min max".split())
 _FRESH = (nodes.Const, nodes.Compare, nodes.Test, nodes.Not, nodes.Concat, nodes.Sub, nodes.Div, nodes.FloorDiv, nodes.Neg, nodes.Pos)
 
@@ -406,6 +409,8 @@ def _iter_findings(tree: nodes.Template, bound: frozenset[str], definitions: Seq
             yield from _check_call(node, bound) if not dialect.lenient else ()
         elif isinstance(node, nodes.Getattr):
             yield from _check_getattr(node, bound, id(node) in called or dialect.lenient)
+        elif dialect.lenient and isinstance(node, nodes.Name) and node.name in _CHANCE - bound:
+            yield from _check_name(node.lineno, "PC0408", "function", node.name, ())
         elif not (id(node) in late and node.name not in dialect.filters):  # type: ignore[attr-defined]
             yield from _check_other(node, definitions, dialect.filters)
 

@@ -295,6 +295,8 @@ def test_dates_are_written_as_in_english_everywhere(day):
         ("{{ __run__ }}", "PC0409"),
         ("{{ messages.__class__ }}", "PC0409"),
         ("{{ messages | attr('x') }}", "PC0406"),
+        ("{{ lipsum }}", "PC0408"),
+        ("{% if lipsum is defined %}{{ lipsum(n=1) }}{% endif %}", "PC0408"),
         ("{% include 'other' %}", "PC0419"),
         ("{{ messages | json }}", "PC0406"),
         ("{% break %}", "PC0401"),
