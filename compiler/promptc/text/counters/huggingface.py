@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from math import inf
-from typing import NamedTuple
 from unicodedata import category
 
 from tokenizers import Encoding, Tokenizer
@@ -16,6 +15,7 @@ from tokenizers.models import BPE, Unigram
 from tokenizers.pre_tokenizers import ByteLevel
 
 from promptc.diag.findings import Span, fail, show_value
+from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
 from promptc.text.counters.counter import Refusing, TokenCounter
 from promptc.text.json import render_digest
@@ -296,7 +296,8 @@ class _UnreadError(Exception):
     """Raised for a pattern with a construct whose cost is not known, such as a reference back, or a repetition of a repetition."""
 
 
-class _Part(NamedTuple):
+@frozen
+class _Part:
     """A part of a pattern, `least` to `most` times.
 
     `kind`: `one` character of `signs`, `zero` characters, a `look` ahead or back, or a `group`.
@@ -472,7 +473,7 @@ class _OnigReader:
             least = 0 if sign[0] == "{" else least
         if least > most or _COUNT.match(self._pattern, self._place) is not None:
             raise _UnreadError
-        return part._replace(least=int(least), most=most)
+        return replace(part, least=int(least), most=most)
 
     def _read_group(self, depth: int) -> _Part:
         met = self._match(_OPENING)
