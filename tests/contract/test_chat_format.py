@@ -123,6 +123,25 @@ def test_a_name_that_no_template_has_is_refused(tmp_path):
         _copy(tmp_path, json.dumps(config), file="named.json")
 
 
+@pytest.mark.parametrize(
+    ("found", "why"),
+    [
+        (
+            [{"name": ["a"], "template": "T"}, {"name": {}, "template": "T"}, {"name": "b", "template": None}, 5],
+            "no template with a `name`",
+        ),
+        ([], "no template with a `name`"),
+        ([{"name": ["a"], "template": "T"}, {"name": "n" * 10_000, "template": "T"}], "it has `nnn"),
+        ([{"name": f"n{place}", "template": "T"} for place in range(1000)], "and 980 more"),
+    ],
+)
+def test_a_list_of_anything_is_told_in_a_short_message(tmp_path, found, why):
+    with pytest.raises(PromptcError) as raised:
+        _copy(tmp_path, json.dumps({"chat_template": found}), file="named.json")
+    (finding,) = raised.value.diagnostics
+    assert finding.code == "PC0185" and why in finding.message and len(finding.message) < 500
+
+
 def test_what_the_manifest_gives_reaches_the_template(tmp_path):
     """contract 8.27"""
     text = "{{ mood }} {{ strftime_now('%Y') }} {{ documents is none }} {{ add_generation_prompt }} {{ tools is none }}"
@@ -133,8 +152,10 @@ def test_what_the_manifest_gives_reaches_the_template(tmp_path):
 def test_a_template_charges_the_render(tmp_path):
     """contract 8.26"""
     pack = _copy(tmp_path, "{% for a in range(99999) %}{% for b in range(99999) %}{{ a }}{% endfor %}{% endfor %}")
-    with pytest.raises(PromptcError, match="PC0430"):
+    with pytest.raises(PromptcError) as raised:
         pack.render(_make_state([], "Hello"), format="chat")
+    (finding,) = raised.value.diagnostics
+    assert finding.code == "PC0430" and finding.span.file.endswith(".jinja")
 
 
 def test_messages_and_bodies_are_as_without_a_template():

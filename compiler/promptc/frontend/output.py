@@ -14,7 +14,7 @@ from functools import cache
 from itertools import groupby
 from pathlib import Path, PurePosixPath
 
-from promptc.diag.findings import Collecting, Diagnostic, PromptcError, Span, UsageError, fail, join_names, shorten, suggest
+from promptc.diag.findings import Collecting, Diagnostic, PromptcError, Span, UsageError, fail, join_some, shorten, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, TypeVar
 from promptc.files.paths import show_path
@@ -38,6 +38,7 @@ from promptc.text.json import extend_pointer
 
 _ENDING = ".json"
 _MOST_FILES = 500
+_MOST_TOLD = 20
 _LONGEST_OFFER = 200_000
 _KEYS = ("name", "description", "input_schema")
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -406,10 +407,11 @@ def _read_chat(file: Node, wanted: Node | None, files: PackFiles) -> tuple[str, 
     config = document.value if isinstance(document.value, dict) else {}
     found = config.get("chat_template")
     if isinstance(found, list):
-        named = {one["name"]: one["template"] for one in found if isinstance(one, dict) and one.keys() >= {"name", "template"}}
+        named = {one["name"]: one["template"] for one in found if isinstance(one, dict) and _is_named_template(one)}
         found = named.get(str(wanted.value) if wanted is not None else "default")
-        known = join_names(map(str, named))
-        why, help = f"has no chat template of that name; it has {known}", "name one of them: `chat_template: {file: …, name: …}`"
+        known = join_some([f"`{shorten(one)}`" for one in named], _MOST_TOLD)
+        why = f"has no chat template of that name; it has {known}" if named else "lists no template with a `name` and a `template`"
+        help = "name one of them: `chat_template: {file: …, name: …}`" if named else "use the file as the model's publisher made it"
     else:
         why = "has no `chat_template`"
         help = "newer models keep it in a file of its own: write `chat_template: chat_template.jinja`"
@@ -418,6 +420,10 @@ def _read_chat(file: Node, wanted: Node | None, files: PackFiles) -> tuple[str, 
     tokens = {key: _read_token(config.get(key)) for key in _SPECIAL_TOKENS}
     place = Place(document.span("/chat_template"), inline=True)
     return found, {key: token for key, token in tokens.items() if token is not None}, place
+
+
+def _is_named_template(one: Mapping[str, Any]) -> bool:
+    return isinstance(one.get("name"), str) and isinstance(one.get("template"), str)
 
 
 def _read_token(given: Any) -> str | None:

@@ -15,7 +15,7 @@ from promptc.diag.typed import Any
 from promptc.template.allow import LIMITS, Limits
 from promptc.template.place import Place, Site
 from promptc.template.runtime.callables import Macro, Names, Render, TemplateBlocks, unfilled
-from promptc.template.runtime.filters.table import call_filter, call_test, load_filter, load_test
+from promptc.template.runtime.filters.table import call_filter, call_test, lack_filter, load_filter, load_test
 from promptc.template.runtime.objects import BLANK, Fault, Loop, missing, read_export
 from promptc.template.runtime.run import SCALARS, Excess, MeasuringRun, Run, check_key, each, read_run
 from promptc.template.runtime.values import (
@@ -143,9 +143,9 @@ class LoweredFile:
 
 _KNOWN = (
     TemplateBlocks, Loop, Macro, add, call_filter, call_part, call_test, call_value, check_key, compare, concat, cut_slice, divide, each,
-    read_attribute, read_attribute_loosely, read_item_loosely, read_export, read_item, floor_divide, modulo, multiply, need_namespace,
-    need_plain, need_text, negate, positive, power, show, soften, spread, spread_named, subtract, undefined, unfilled, dict,
-    str,
+    read_attribute, read_attribute_loosely, read_item_loosely, read_export, read_item, floor_divide, lack_filter, modulo, multiply,
+    need_namespace, need_plain, need_text, negate, positive, power, show, soften, spread, spread_named, subtract, undefined, unfilled,
+    dict, str,
 )  # fmt: skip
 
 GLOBALS: dict[str, Any] = {"__builtins__": {}, "missing": missing, "BLANK": BLANK, **{known.__name__: known for known in _KNOWN}}

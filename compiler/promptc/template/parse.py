@@ -60,6 +60,21 @@ _STANDS = {
 Path = tuple[str, ...]
 _IN_MACROS = frozenset({"caller", "varargs", "kwargs"})
 _IN_BLOCKS = frozenset({"super", "self"})
+_SCOPES: dict[type[nodes.Node], str] = {
+    nodes.For: "iter",
+    nodes.Macro: "",
+    nodes.CallBlock: "call",
+    nodes.FilterBlock: "",
+    nodes.With: "values",
+    nodes.Scope: "",
+    nodes.Block: "",
+    nodes.AssignBlock: "",
+}
+"""Statements with a scope of their own, and their field that is not in it."""
+
+_CHANCE = frozenset({"lipsum"})
+"""Functions that Jinja gives every template, and that promptc does not have. To a chat template, no other unknown name is an error."""
+
 _PASSING = frozenset("select reject selectattr rejectattr sort first last default d list reverse unique min max".split())
 _FRESH = (nodes.Const, nodes.Compare, nodes.Test, nodes.Not, nodes.Concat, nodes.Sub, nodes.Div, nodes.FloorDiv, nodes.Neg, nodes.Pos)
 
@@ -374,6 +389,7 @@ def iter_stored(tree: nodes.Template, contexts: tuple[str, ...] = ("store",)) ->
 
 def _iter_findings(tree: nodes.Template, bound: frozenset[str], definitions: Sequence[Definition], dialect: Dialect) -> Iterator[Finding]:
     called: set[int] = set()
+    late = frozenset(_iter_late(tree, late=False)) if dialect.lenient else frozenset()
     for node, parent in _walk(tree, tree):
         if type(parent).__name__ not in dialect.nodes:
             continue
@@ -393,8 +409,21 @@ def _iter_findings(tree: nodes.Template, bound: frozenset[str], definitions: Seq
             yield from _check_call(node, bound) if not dialect.lenient else ()
         elif isinstance(node, nodes.Getattr):
             yield from _check_getattr(node, bound, id(node) in called or dialect.lenient)
-        else:
+        elif dialect.lenient and isinstance(node, nodes.Name) and node.name in _CHANCE - bound:
+            yield from _check_name(node.lineno, "PC0408", "function", node.name, ())
+        elif not (id(node) in late and node.name not in dialect.filters):  # type: ignore[attr-defined]
             yield from _check_other(node, definitions, dialect.filters)
+
+
+def _iter_late(node: nodes.Node, *, late: bool) -> Iterator[int]:
+    """Yield the `id` of each filter that Jinja looks up only when it runs: one in a branch, with no further scope around it."""
+    if late and isinstance(node, nodes.Filter):
+        yield id(node)
+    outer = _SCOPES.get(type(node))
+    for name, part in node.iter_fields():
+        inner = isinstance(node, nodes.If | nodes.CondExpr) or (late and outer in (None, name))
+        for child in part if isinstance(part, list) else (part,):
+            yield from _iter_late(child, late=inner) if isinstance(child, nodes.Node) else ()
 
 
 def _walk(node: nodes.Node, parent: nodes.Node) -> Iterator[tuple[nodes.Node, nodes.Node]]:

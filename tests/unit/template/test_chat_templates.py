@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from itertools import product
 
 import pytest
+from jinja2 import TemplateSyntaxError
 
 from promptc.diag.findings import PromptcError, Span
 from promptc.template.allow import Limits
@@ -221,7 +222,11 @@ _USES = """
     # {% for x in V %}{{ loop.previtem }}/{{ loop.nextitem }};{% endfor %} # {% generation %}{{ V }}{% endgeneration %} # {{ V if false }}
     # {% macro m(a, b='d') %}<{{ a }}{{ b }}>{% endmacro %}{{ m(V) }}{{ m() }}{{ m(b=V) }} # {% set x %}{{ V }}{% endset %}{{ x }}
     # {{ {'k': V} | tojson }} # {{ raise_exception(V) }} # {{ strftime_now(V) }} # {{ dict(a=V) }} # {{ ('a' | safe) + V }}
-    # {% if V %}a{% elif V is not none %}b{% else %}c{% endif %}
+    # {% if V %}a{% elif V is not none %}b{% else %}c{% endif %} # {{ V | map('tojson') | join(',') }}
+    # {{ V | map('tojson', indent=1) | join(',') }} # {{ {'a': 1, '': 2, 3: 3}[V] }} # {{ [1, 2][V] }} # {{ 'ab'[V] }}
+    # {{ {}[V].a }} # {{ '{}, {x}'.format(V, x=V) }} # {{ '{{{1}}}{0}'.format(V, 1) }} # {{ '{0.a}'.format(V) }} # {{ '{:>3}'.format(V) }}
+    # {{ '{}{}'.format(V) }} # {{ '{}{0}'.format(V) }} # {{ '{'.format(V) }} # {{ V.format(1) }}
+    # {% if V %}{{ V | nofilter(1, a=2) }}{% endif %} # {{ 'y' if V is true else V | upper | nofilter }}
 """.strip()
 _REFUSED_BY_US = frozenset({"PC0409", "PC0411", "PC0413", "PC0414"})
 """What Jinja prints and promptc does not: methods as values, `[Undefined]`, addresses, texts that are escaped where they are added."""
@@ -240,6 +245,35 @@ def test_whatever_is_rendered_is_what_jinja_renders():
         assert found == due if found is not None else due[:1] == "!" or code in _REFUSED_BY_US, (text, due, found, code)
     assert tally["rendered"] > 1_200
     assert tally["refused"] < 120
+
+
+_LATE = """
+    {% if messages %}{{ 'a' }}{% else %}{{ 'b' | nofilter }}{% endif %} # {% if messages %}{{ 'b' | nofilter }}{% endif %}
+    # {% if none | nofilter %}{% endif %} # {{ none | nofilter }} # {% set x = none | nofilter %} # {{ 1 if true else [1 | nofilter] }}
+    # {% if none %}{% for m in messages %}{{ m | nofilter }}{% endfor %}{% endif %}
+    # {% if none %}{% for m in messages %}{% if m %}{{ m | nofilter }}{% endif %}{% endfor %}{% endif %}
+    # {% for m in messages %}{% if none %}{{ m | nofilter }}{% endif %}x{% endfor %} # {% for m in [] %}{{ m | nofilter }}{% endfor %}
+    # {% if none %}{% macro m(a) %}{{ a | nofilter }}{% endmacro %}{% endif %} # {% macro m(a) %}{{ 1 if true else a | nofilter }}{% endmacro %}{{ m() }}
+    # {% if none %}{% set x %}{{ 1 | nofilter }}{% endset %}{% endif %} # {% if none %}{% filter nofilter %}{% endfilter %}{% endif %}
+    # {% if none %}{% with a = 1 | nofilter %}{% endwith %}{% endif %} # {% if none %}{% for m in 1 | nofilter %}{% endfor %}{% endif %}
+    # {% if none %}{% for m in messages if m | nofilter %}{% endfor %}{% endif %} # {% if none %}{% with %}{{ 1 | nofilter }}{% endwith %}{% endif %}
+    # {% if none %}{% for m in 1 | nofilter if m %}{% else %}{{ 1 | nofilter }}{% endfor %}{% endif %}
+    # {% if none %}{% macro m(a=1 | nofilter) %}{% endmacro %}{% endif %} # {% if none %}{{ messages | selectattr('a' | nofilter) }}{% endif %}
+    # {% if none %}{{ 1 | nofilter | upper }}{{ [{'a': 'x' | nofilter}] }}{% elif 1 | nofilter %}{% endif %}x
+    # {% if none %}{% generation %}{{ 1 | nofilter }}{% endgeneration %}{% endif %} # {% if none %}{% block b %}{{ 1 | nofilter }}{% endblock %}{% endif %}
+""".strip()  # noqa: E501
+
+
+@pytest.mark.parametrize("text", [one.strip() for one in _LATE.split(" # ")])
+def test_a_filter_that_does_not_exist_is_refused_when_jinja_looks_it_up(text):
+    """In a branch that never runs it may stand: servers have filters of their own, and templates ask first. contract 8.25"""
+    given = {**CONVERSATIONS["turns"]}
+    try:
+        due = render_jinja(make_environment().from_string(text), given)
+    except TemplateSyntaxError:
+        due = "!"
+    found, code = _render(text, given)
+    assert (found, code) == ((None, "PC0406") if due[:1] == "!" else (due, ""))
 
 
 @pytest.mark.parametrize("day", [NOW, "2024-02-29T00:07:09Z", "1999-12-31T12:00:00-11:30", "2026-01-03"])
@@ -261,6 +295,8 @@ def test_dates_are_written_as_in_english_everywhere(day):
         ("{{ __run__ }}", "PC0409"),
         ("{{ messages.__class__ }}", "PC0409"),
         ("{{ messages | attr('x') }}", "PC0406"),
+        ("{{ lipsum }}", "PC0408"),
+        ("{% if lipsum is defined %}{{ lipsum(n=1) }}{% endif %}", "PC0408"),
         ("{% include 'other' %}", "PC0419"),
         ("{{ messages | json }}", "PC0406"),
         ("{% break %}", "PC0401"),

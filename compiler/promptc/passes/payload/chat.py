@@ -55,7 +55,10 @@ class TemplateFrame:
     """
 
     def __init__(self, bound: Bound) -> None:
-        """Load the template and try it out. Raises `UsageError` (PC0710) for a pack without a chat template."""
+        """Load the template and try it out.
+
+        Raises `UsageError` (PC0710) for a pack without a chat template, and `PromptcError` (PC0430) for a template beyond a limit.
+        """
         chat = bound.pack.chat
         if chat is None:
             raise UsageError([Diagnostic("PC0710", "`chat` needs a chat template, and the pack names none", help=_HELP)])
@@ -100,5 +103,7 @@ class TemplateFrame:
         messages: Sequence[Mapping[str, str]] = [{"role": role, "content": _TRIED} for role in roles]
         try:
             return self.count(self._render({"messages": messages, "tools": None}))
-        except PromptcError:
+        except PromptcError as wrong:
+            if wrong.diagnostics[0].code == "PC0430":  # nothing is left for the messages either
+                raise
             return None

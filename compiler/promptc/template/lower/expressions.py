@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from jinja2 import nodes
 from jinja2.idtracking import VAR_LOAD_PARAMETER, VAR_LOAD_RESOLVE, Symbols
 
-from promptc.template.allow import COMPARING, DICT_NAMES, LIMITS
+from promptc.template.allow import CHAT, COMPARING, DICT_NAMES, LIMITS
 from promptc.template.lower import pyast as py
 from promptc.template.signatures import ANY, UNKNOWN, find_wrong_filter, find_wrong_test, iter_taken, iter_taken_by_test
 
@@ -202,7 +202,9 @@ class Expressions:
     def lower_filter(self, node: nodes.Filter, value: ast.expr, frame: Frame) -> ast.expr:
         """Lower a filter of `value`."""
         if self.lenient:
-            node.name = _LENIENT_FILTERS.get(node.name, node.name)
+            if node.name not in CHAT.filters:
+                return self._run_call("lack_filter", node.lineno, py.constant(node.name, node.lineno))
+            _rename_lenient(node)
         self.filters.add(node.name)
         args, keywords = self._arguments(node, frame)
         is_marked = self._marks(node.node)
@@ -274,6 +276,13 @@ class Expressions:
             parts.append(self._run_call("compare", at, py.constant(operand.op, at), left, right))
             left = py.name(variable, at) if variable else left
         return parts[0] if len(parts) == 1 else py.and_(parts, at)
+
+
+def _rename_lenient(node: nodes.Filter) -> None:
+    """Rename a filter of a chat template, and the one that it maps, to the one that replaces it."""
+    node.name = _LENIENT_FILTERS.get(node.name, node.name)
+    if node.name == "map" and node.args and isinstance(node.args[0], nodes.Const):
+        node.args[0].value = _LENIENT_FILTERS.get(node.args[0].value, node.args[0].value)
 
 
 def list_marked(tree: nodes.Template) -> frozenset[str] | None:

@@ -122,6 +122,8 @@ def read_item_loosely(holder: Any, key: Any) -> Any:
     kind = holder.__class__
     if key.__class__ is str and kind in _OF_DATA and not (kind is dict and key in holder):
         return read_attribute_loosely(holder, key)
+    if key.__class__ not in SCALARS and kind in _OF_DATA:
+        return Blank(Missing(key, holder))  # no mapping has such a key, and no text or list such a place
     return soften(read_item(holder, key))
 
 
@@ -174,6 +176,8 @@ _FUNCTION = type(read_item)
 def call_part(run: Run, holder: Any, name: str, /, *args: Any, **named: Any) -> Any:
     """Return `holder.name(...)`: the result of an allowed method, or of whatever `holder.name` is."""
     kind = holder.__class__
+    if kind is str and name == "format" and run.lenient:
+        return _fill_fields(run, holder, args, named)
     if kind in _OF_DATA and (kind is not dict or name in MAPPING_METHODS):
         return call_method(run, holder, name, args, named)
     if kind in _OWN_METHODS and name in _METHODS[kind]:
@@ -186,6 +190,22 @@ def call_part(run: Run, holder: Any, name: str, /, *args: Any, **named: Any) -> 
             signatures.raise_wrong(signatures.LOOP_METHODS[name], args, named, run.limits)
             raise
     return call_value(run, read_attribute(holder, name), *args, **named)
+
+
+def _fill_fields(run: Run, text: str, args: tuple[Any, ...], named: dict[str, Any]) -> str:
+    """Return `text.format(...)` in a chat template. Raises `Fault` (PC0414) for a field that does more than name a value."""
+    from string import Formatter  # late: few templates format
+
+    run.take(1 + len(text))
+    fields = [(name, layout or conversion) for _, name, layout, conversion in Formatter().parse(text) if name is not None]
+    if any(more or not (name.isidentifier() or name.isdecimal() or not name) for name, more in fields):
+        refuse("PC0414", "a field of `format` reads a part of a value, or lays it out", "write fields such as `{}`, `{0}` and `{name}`")
+    shown, told = [show(run, one) for one in args], {name: show(run, one) for name, one in named.items()}
+    run.make(len(text) + len(fields) * max(map(len, (*shown, *told.values(), ""))))
+    try:
+        return text.format(*shown, **told)
+    except LookupError:
+        return refuse("PC0414", "a field of `format` has no value", "give a value for each field of the text")
 
 
 def make_reader(run: Run, attribute: Any, default: Any = None) -> Reader:

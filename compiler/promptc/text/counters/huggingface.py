@@ -4,15 +4,18 @@ No other module imports `tokenizers`. This module is imported only if a pack nam
 """
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from math import inf
 from unicodedata import category
 
 from tokenizers import Encoding, Tokenizer
 from tokenizers.models import BPE, Unigram
 from tokenizers.pre_tokenizers import ByteLevel
 
-from promptc.diag.findings import Span, fail
+from promptc.diag.findings import Span, fail, show_value
+from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
 from promptc.text.counters.counter import Refusing, TokenCounter
 from promptc.text.json import render_digest
@@ -241,9 +244,22 @@ def _refuse_endless(name: str, tokenizer: Tokenizer, span: Span | None) -> None:
         why = f"`max_input_chars_per_word` is over {_LONGEST_WORD}, and such words take too long"
     elif longest > _LONGEST_PIECE:
         why = f"a piece of its vocabulary has more than {_LONGEST_PIECE} characters, and such pieces take too long"
+    elif (pattern := next(filter(_is_slow, _iter_patterns(tokenizer)), None)) is not None:
+        why = f"its pattern {show_value(pattern)} may look at the same characters again and again, which takes too long"
     else:
         return
     raise fail("PC0182", f"`{name}`: {why}", span, help="use the `tokenizer.json` of a model as it is published")
+
+
+def _iter_patterns(tokenizer: Tokenizer) -> Iterator[str]:
+    """Yield the patterns by which a tokenizer replaces and splits."""
+    pending = [json.loads(one.__getstate__()) for one in (tokenizer.normalizer, tokenizer.pre_tokenizer) if one is not None]
+    while pending:
+        part = pending.pop()
+        pending += (*(part.get("normalizers") or ()), *(part.get("pretokenizers") or ()))
+        pattern = part.get("pattern")
+        if isinstance(pattern, dict) and "Regex" in pattern:
+            yield pattern["Regex"]
 
 
 def _count_growth(normalizer: Any) -> int:
@@ -253,3 +269,273 @@ def _count_growth(normalizer: Any) -> int:
     for one in normalizer.get("normalizers") or ():
         growth *= _count_growth(one)
     return growth
+
+
+# --- the patterns of a tokenizer ---
+
+_MOST_WAYS = 256
+"""The most ways in which a pattern may try the same characters, besides one repetition of any length."""
+_LONG = 100
+"""A repetition of more than this is one of any length."""
+_DEEPEST = 20
+_LONGEST_PATTERN = 20_000
+_COUNT = re.compile(r"[*+?]|\{[0-9]{1,6}\}|\{(?=[0-9,]*[0-9])([0-9]{0,6}),([0-9]{0,6})\}")
+_OPENING = re.compile(r"\((?:\?(?:[:=!>]|<[=!]|<[A-Za-z_]\w*>|[ims-]{1,6}[:)]))?")
+_ESCAPE = re.compile(r"\\(?:[pP]\{\^?(\w+)\}|(?:x\{([0-9a-fA-F]{1,6})\}|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4}))|([^pPxu]))")
+_ZERO = frozenset("bBAzZGK")
+_SETS = frozenset("dDsSwWhHRNO")
+_CONTROLS = dict(zip("nrtfvae", "\n\r\t\f\v\a\x1b", strict=True))
+_MAJOR = frozenset("LMNPSZC")
+
+
+Signs = frozenset[str] | None
+"""Characters, and major categories as `p:L`; None if they are not known."""
+
+
+class _UnreadError(Exception):
+    """Raised for a pattern with a construct whose cost is not known, such as a reference back, or a repetition of a repetition."""
+
+
+@frozen
+class _Part:
+    """A part of a pattern, `least` to `most` times.
+
+    `kind`: `one` character of `signs`, `zero` characters, a `look` ahead or back, or a `group`.
+    """
+
+    kind: str
+    signs: Signs = None
+    branches: tuple[tuple["_Part", ...], ...] = ()
+    least: int = 1
+    most: float = 1
+
+
+def _is_slow(pattern: str) -> bool:
+    """Return whether a pattern may take more than about the square of a text's length.
+
+    The package's engine, Oniguruma, tries one way after another. It is slow where a group is repeated that can match the same text in
+    several ways, and where several repetitions are followed by what may fail.
+    """
+    try:
+        degree, ways = _measure_ways(_OnigReader(pattern).read(), fails=False)
+    except _UnreadError:
+        return True
+    return degree > 1 or ways > _MOST_WAYS
+
+
+def _measure_ways(branches: tuple[tuple[_Part, ...], ...], *, fails: bool) -> tuple[int, float]:
+    """Return how many repetitions of any length are tried again within each other, and in how many more ways.
+
+    `fails`: what follows may fail. Raises `_UnreadError` for the repetition of a group that is not plain.
+    """
+    measured = [_measure_sequence(branch, fails=fails) for branch in branches]
+    return max(degree for degree, _ in measured), sum(ways for _, ways in measured)
+
+
+def _measure_sequence(parts: Sequence[_Part], *, fails: bool) -> tuple[int, float]:
+    degree, ways = 0, 1.0
+    for part in reversed(parts):
+        if part.most > 1 and part.branches and not _is_plain(part):
+            raise _UnreadError
+        if part.branches and part.most <= 1:
+            inner = _measure_ways(part.branches, fails=fails or part.kind == "look")
+            degree, ways = degree + inner[0], ways * inner[1]
+        spread = part.most - part.least
+        if part.least > _LONG or (spread > _LONG and fails):
+            degree += 1
+        elif spread and fails:
+            ways *= spread + 1
+        fails = fails or part.least > 0 or part.kind in ("zero", "look")
+    return degree, ways
+
+
+def _is_plain(group: _Part) -> bool:
+    """Return whether a repeated group can match a text in one way only: each character says which part comes next."""
+    if group.kind != "group" or any(not _is_plain_part(part) for branch in group.branches for part in branch):
+        return False
+    if len(group.branches) > 1:
+        firsts = [branch[0].signs for branch in group.branches if len(branch) == 1 and branch[0].least == branch[0].most == 1]
+        pairs = ((one, other) for place, one in enumerate(firsts) for other in firsts[place + 1 :])
+        return len(firsts) == len(group.branches) <= _LONG and all(_differ(one, other) for one, other in pairs)
+    (parts,) = group.branches
+    if not 0 < len(parts) <= _LONG:
+        return False
+    for place, part in enumerate(parts):
+        following = (*parts[place + 1 :], *parts[: place + 1])
+        if not any(one.least for one in following) or not _differ(_list_more([part]), _list_first(following)):
+            return False
+    return True
+
+
+def _is_plain_part(part: _Part) -> bool:
+    return part.least <= _LONG and (part.kind == "one" or (len(part.branches) == 1 and _is_plain(part)))
+
+
+def _list_first(parts: Sequence[_Part]) -> Signs:
+    """Return the characters with which parts may begin."""
+    found: Signs = frozenset()
+    for part in parts:
+        found = _join(found, part.signs if part.kind == "one" else _list_first(part.branches[0]))
+        if part.least:
+            break
+    return found
+
+
+def _list_more(parts: Sequence[_Part]) -> Signs:
+    """Return the characters with which parts may go on after they could end."""
+    found: Signs = frozenset()
+    for part in reversed(parts):
+        if part.kind == "group":
+            found = _join(found, _list_more(part.branches[0]))
+        if part.least != part.most:
+            found = _join(found, _list_first([part]))
+        if part.least:
+            break
+    return found
+
+
+def _join(one: Signs, other: Signs) -> Signs:
+    return one | other if one is not None and other is not None else None
+
+
+def _differ(one: Signs, other: Signs) -> bool:
+    """Return whether no character is both."""
+    if one is None or other is None:
+        return one == frozenset() or other == frozenset()
+    return not (one & other or _list_majors(one) & other or one & _list_majors(other))
+
+
+def _list_majors(signs: frozenset[str]) -> set[str]:
+    """Return the major categories of the characters among these signs."""
+    return {f"p:{category(sign)[0]}" for sign in signs if len(sign) == 1}
+
+
+def _spell(sign: str) -> frozenset[str]:
+    """Return the signs of a character, in capitals or not."""
+    return frozenset((sign, *sign.casefold()))
+
+
+class _OnigReader:
+    """Reads a pattern of Oniguruma, in Ruby's syntax. Raises `_UnreadError` for what it does not know."""
+
+    def __init__(self, pattern: str) -> None:
+        self._pattern = pattern
+        self._place = 0
+        self._folds = False
+
+    def read(self) -> tuple[tuple[_Part, ...], ...]:
+        """Return the branches of the whole pattern."""
+        if len(self._pattern) > _LONGEST_PATTERN:
+            raise _UnreadError
+        branches = self._read_branches(0)
+        if self._place < len(self._pattern):
+            raise _UnreadError
+        return branches
+
+    def _read_branches(self, depth: int) -> tuple[tuple[_Part, ...], ...]:
+        if depth > _DEEPEST:
+            raise _UnreadError
+        branches: list[list[_Part]] = [[]]
+        while (sign := self._pattern[self._place : self._place + 1]) not in ("", ")"):
+            if sign == "|":
+                self._place += 1
+                branches.append([])
+            else:
+                branches[-1].append(self._read_count(self._read_part(sign, depth)))
+        return tuple(map(tuple, branches))
+
+    def _read_part(self, sign: str, depth: int) -> _Part:
+        if sign == "(":
+            return self._read_group(depth)
+        if sign == "[":
+            return _Part("one", self._read_class(0))
+        if sign == "\\":
+            return self._read_escape()
+        if _COUNT.match(self._pattern, self._place) is not None:
+            raise _UnreadError
+        self._place += 1
+        return _Part("zero") if sign in "^$" else _Part("one", None if sign == "." else _spell(sign))
+
+    def _read_count(self, part: _Part) -> _Part:
+        met = self._match(_COUNT)
+        if met is None:
+            return part
+        sign = met[0]
+        if sign[0] != "{":
+            least, most = float(sign == "+"), 1 if sign == "?" else inf
+        elif "," in sign:
+            least, most = float(met[1] or 0), float(met[2] or inf)
+        else:
+            least = most = float(sign[1:-1])
+        after = self._pattern[self._place : self._place + 1]
+        if after == "?" or (after == "+" and sign[0] != "{"):  # as few as possible, or without a way back
+            self._place += 1
+            least = 0 if sign[0] == "{" else least
+        if least > most or _COUNT.match(self._pattern, self._place) is not None:
+            raise _UnreadError
+        return replace(part, least=int(least), most=most)
+
+    def _read_group(self, depth: int) -> _Part:
+        met = self._match(_OPENING)
+        opening = met[0] if met is not None else ""
+        if not opening or (opening == "(" and self._pattern.startswith("?", self._place)):
+            raise _UnreadError
+        folds = self._folds
+        self._folds = folds or ("i" in opening and "<" not in opening)
+        branches = self._read_branches(depth + 1)
+        self._folds = folds
+        if not opening.endswith(")"):  # an option without a colon holds up to the end of the group around it
+            if not self._pattern.startswith(")", self._place):
+                raise _UnreadError
+            self._place += 1
+        kind = "look" if opening[2:] in ("=", "!", "<=", "<!") else "group"
+        return _Part(kind, None, branches)
+
+    def _read_escape(self) -> _Part:
+        met = self._match(_ESCAPE)
+        if met is None:
+            raise _UnreadError
+        name, sign = met[1], met[5]
+        if name is not None:
+            is_known = not self._folds and met[0].startswith("\\p{") and name[0] in _MAJOR and len(name) <= 2
+            return _Part("one", frozenset({f"p:{name[0]}"}) if is_known and "^" not in met[0] else None)
+        if sign is None:
+            code = int(met[2] or met[3] or met[4], 16)
+            return _Part("one", _spell(chr(code)) if code <= 0x10FFFF else None)
+        if sign in _ZERO:
+            return _Part("zero")
+        if sign in _SETS:
+            return _Part("one", frozenset({"p:N"}) if sign == "d" and not self._folds else None)
+        if sign.isalnum() and sign not in _CONTROLS:
+            raise _UnreadError
+        return _Part("one", _spell(_CONTROLS.get(sign, sign)))
+
+    def _read_class(self, depth: int) -> Signs:
+        """Return the signs of a class in brackets; None for one that excludes, has a range or another class, or cuts others."""
+        self._place += 1
+        is_known = not self._pattern.startswith("^", self._place)
+        self._place += not is_known
+        signs: set[str] = set()
+        if depth > _DEEPEST or self._pattern.startswith("]", self._place):
+            raise _UnreadError
+        while (sign := self._pattern[self._place : self._place + 1]) not in ("", "]"):
+            if sign == "[":
+                self._read_class(depth + 1)
+                is_known = False
+            elif sign == "\\":
+                part = self._read_escape()
+                is_known = is_known and part.signs is not None
+                signs |= part.signs or set()
+            else:
+                self._place += 1
+                is_known = is_known and sign not in "-&"
+                signs |= _spell(sign)
+        if not sign:
+            raise _UnreadError
+        self._place += 1
+        return frozenset(signs) if is_known else None
+
+    def _match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        met = pattern.match(self._pattern, self._place)
+        self._place = met.end() if met is not None else self._place
+        return met

@@ -227,6 +227,87 @@ def test_one_that_works_without_bound_is_refused(kind, why):
     assert found.code == "PC0182" and why in found.message
 
 
+def _make_splitting(pattern):
+    tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Split(Regex(pattern), "isolated"), pre_tokenizers.Digits()])
+    return tokenizer
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"(?:a|a){18}[QZ]",
+        r"(a+)+$",
+        r"(a*)*b",
+        r"(?:a?a)+[QZ]",
+        r"(?:a{1,3}){20}[QZ]",
+        r"(?:\p{L}\p{Lu}*)+[QZ]",
+        r"(?i)(?:\p{L}\p{M}*)+[QZ]",
+        r"(?:[ab]|[bc])*d",
+        r"(?:(?=a*)a)*b",
+        r"a*a*[QZ]",
+        r"a*(?=a*)[QZ]",
+        r"a*a{1000}[QZ]",
+        r"a?a?a?a?a?a?a?a?a?a?a?a?[QZ]",
+        r"a*(?i)[QZ]|a*b",
+        r"a{1,3}+b",
+        r"a+*b",
+        r"(?x)( a+ ) +b",
+        r"(a*)\1b",
+        r"(?<n>a\g<n>?b)",
+        "(?:" * 200 + "a" + ")" * 200,
+        "[a" * 200 + "]" * 200,
+        "|".join(["a"] * 20_000),
+        r"(?:(?:a|b)(?:a|b))*c",
+        r"(?:a{3,1}){20}[QZ]",
+        r"(?i)(?:ß|s)+[QZ]",
+        r"\R*\R*b",
+        r"(?:\p{L}(?: ?\p{M})*\p{M}*)+b",
+        r"(?:\p{L}\p{M}*(?: \p{L}*)*)+b",
+        r"(?:\p{L}(?:\p{M}\p{N}*)\p{N})+b",
+        r"(?:a(?:b|c)*c?)+d",
+        r"(?:(?:ab?)+)+c",
+        r"a{2,3}(?#note){20}[QZ]",
+        r"a*.++Z",
+        r"a*(?>a*b)?Z",
+        r"(?:a(?:\p{M}?[ab])??\u0345)*Z",
+    ],
+)
+def test_a_pattern_that_looks_at_the_same_characters_again_and_again_is_refused(pattern):
+    for tokenizer in (_make_splitting(pattern), _make_replacing(pattern)):
+        with pytest.raises(PromptcError) as raised:
+            _load(tokenizer)
+        (found,) = raised.value.diagnostics
+        assert found.code == "PC0182" and "again and again" in found.message and len(found.message) < 400
+
+
+def _make_replacing(pattern):
+    tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0}, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.Sequence([normalizers.NFC(), normalizers.Replace(Regex(pattern), "b")])
+    return tokenizer
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"(?i:'s|'t|'re|'ll)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+        r"[\p{Han}]+|[^\r\n\p{L}]?[\p{Lu}\p{Lo}&&[^\p{Han}]]*[\p{Ll}\p{Lo}&&[^\p{Han}]]+(?i:'s|'t)?| ?[^\s\p{L}]+[\r\n/]*|\s+",
+        r"[^\r\n\p{L}\p{N}]?+\p{L}+| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+$",
+        r"\d{1,3}(?=(?:\d{3})*\b)",
+        r"(?:\r?\n)+(?!\r?\n)",
+        r" ?[^(\s|[.,!?…。])]+",
+        r"(?:\p{L}\p{M}*)+|(?:[\p{L}\p{M}]|['\x{2019}])+|(?<!\p{N})[a-z0-9_]+?(?<word>\.[a-z]+)?",
+        r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[\r\n]|(?>a+)b|\u00e9\x41",
+        r"(?i)'(?:[sdmt]|ll|ve|re)|.",
+        r"(?i:'s|'t)|[^\r\n\p{L}\p{N}]?(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]?|(?=(\d{3})+(?!\d))|\s+",
+        " {2,}",
+        "",
+    ],
+)
+def test_the_patterns_of_published_tokenizers_are_of_no_matter(pattern):
+    assert _load(_make_splitting(pattern)).measure("It's 12345 a\r\n\r\n b") > 0
+
+
 @pytest.mark.parametrize("extra", ['"max_input_chars_per_word": "x", ', '"max_input_chars_per_word": null, ', '"vocab": [[1]], '])
 def test_keys_that_a_model_has_no_use_for_do_no_harm(extra):
     raw = Tokenizer(models.WordLevel({"a": 0}, unk_token="a")).to_str().replace('"type":"WordLevel",', f'"type":"WordLevel",{extra}')

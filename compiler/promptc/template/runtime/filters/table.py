@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from promptc.diag.typed import Any
+from promptc.diag.typed import Any, NoReturn
 from promptc.template.runtime.objects import refuse
 from promptc.template.runtime.run import Run
 
@@ -38,9 +38,14 @@ def load_filter(name: str) -> Filter:
     """Return the function `(run, value, *args, **kwargs)` of a filter. Raises `Fault` (PC0406) if there is no filter of that name."""
     if name not in _filters:
         if name not in _HOLDERS:
-            refuse("PC0406", f"there is no filter `{name}`", "`promptc rule PC0406` lists every filter")
+            lack_filter(None, name)
         _filters.update(_name_all(_load(_HOLDERS[name]).FILTERS))
     return _filters[name]
+
+
+def lack_filter(run: Run | None, name: str, /) -> NoReturn:
+    """Raise `Fault` (PC0406): there is no filter of that name, in a pack or in a chat template."""
+    refuse("PC0406", f"there is no filter `{name}`", "`promptc rule PC0406` lists every filter")
 
 
 def load_test(name: str) -> Test:
