@@ -6,6 +6,7 @@ from hashlib import sha256
 from typing import Any
 
 from promptc.model.sources import Chunk, Matching, Weights
+from promptc.sources.retrieval.building import learn_direction
 from promptc.sources.retrieval.encoder import SCALE, Vector, round_vector
 from promptc.sources.retrieval.local import BuiltIndex, LoadedIndex, Vectors, open_index
 from promptc.sources.retrieval.scoring import list_words, weigh_words
@@ -37,11 +38,14 @@ def make_chunk(
     return Chunk(f"{file}/{place}", file, place, tuple(heading), tuple(heading[-1:]), text, len(text.split()), metadata, tuple(asked))
 
 
-def encode_lines(chunks: Sequence[Chunk], idle: Sequence[str] = ()) -> "array[int]":
-    """The vectors of an index: of each chunk that of its text and of its asked lines, then of the idle lines."""
+def encode_lines(chunks: Sequence[Chunk], idle: Sequence[str] = ()) -> Vectors:
+    """The vectors of an index: of each chunk that of its text and of its asked lines, then of the idle lines, and what they teach."""
     encoder = WordEncoder()
     texts = [*(text for one in chunks for text in (one.text, *one.asked)), *idle]
-    return array("h", [number for text in texts for number in encoder.encode(text)])
+    values = array("h", [number for text in texts for number in encoder.encode(text)])
+    asked = dict.fromkeys(line for one in chunks for line in one.asked)
+    direction, middle = learn_direction([encoder.encode(line) for line in asked], [encoder.encode(line) for line in idle], encoder.size)
+    return Vectors(encoder.id, encoder.digest, encoder.size, 500, values + direction if idle else values, middle)
 
 
 def make_index(
@@ -57,7 +61,7 @@ def make_index(
     """An index of these chunks, with vectors where they weigh."""
     ordered = sorted(chunks, key=lambda one: (one.version, one.file.encode(), one.ordinal))
     encoder = WordEncoder()
-    vectors = Vectors(encoder.id, encoder.digest, encoder.size, 500, encode_lines(ordered, idle)) if weights[1] else None
+    vectors = encode_lines(ordered, idle) if weights[1] else None
     named = encoder.id if weights[1] else ""
     matching = Matching(Weights(*weights), named, tuple((synonyms or {}).items()), lead=lead, neighbours=neighbours)
     built = BuiltIndex(name, "", "", (), tuple(ordered), weigh_words(ordered), vectors, f"sha256:{name}", tuple(idle))

@@ -12,6 +12,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import groupby, pairwise
+from math import isqrt
+from operator import mul
 
 from promptc.diag.findings import Diagnostic, PromptcError, count_noun, shorten, suggest
 from promptc.diag.frozen import frozen, replace
@@ -44,6 +46,12 @@ _REPEATED: tuple[Boundary, ...] = ("sentence", "line", "word")
 
 _HEADINGS = 200
 """The most headings by which the background of vectors is measured."""
+
+_ROUNDS = 3
+"""How often a build looks at each line to learn the direction from idle to asked lines."""
+
+_MARGIN = 10
+"""How far a line must be on its side, or the direction is turned towards it."""
 
 _MOST_WORKERS = 8
 _FEW = 16
@@ -135,7 +143,7 @@ def _refuse_answer(lines: Sequence[KnownAnswer], answer: Answer, chunks: Sequenc
 def encode_chunks(
     chunks: Sequence[Chunk], idle: Sequence[str], encoder: VectorEncoder, earlier: BuiltIndex | None, progress: Progress
 ) -> Vectors:
-    """Return the vectors of chunks, of their asked lines and of `idle` lines, with the background that the chunks' headings measure."""
+    """Return the vectors of chunks, of their asked lines and of `idle` lines, with what is learned and measured of them."""
     headings = _choose_headings(chunks)
     texts = [*_iter_encoded(chunks), *idle]
     known = _load_known(encoder, earlier)
@@ -147,7 +155,11 @@ def encode_chunks(
     for text in texts:
         values.extend(known[text])
     background = measure_background(chunks, values, {heading: known[heading] for heading in headings}, encoder.size)
-    return Vectors(encoder.id, encoder.digest, encoder.size, background, values)
+    asked = dict.fromkeys(line for chunk in chunks for line in chunk.asked)
+    direction, middle = learn_direction([known[line] for line in asked], [known[line] for line in idle], encoder.size)
+    if idle:
+        values.extend(direction)
+    return Vectors(encoder.id, encoder.digest, encoder.size, background, values, middle)
 
 
 def _choose_headings(chunks: Sequence[Chunk]) -> list[str]:
@@ -201,6 +213,30 @@ def measure_background(chunks: Sequence[Chunk], values: array[int], headings: Ma
                 total, pairs = total + product, pairs + 1
     under = max(pairs, 1) * SCALE * SCALE
     return min(max(0, (2 * total * BACKGROUND_UNIT + under) // (2 * under)), BACKGROUND_UNIT - 1)
+
+
+def learn_direction(asked: Sequence[Vector], idle: Sequence[Vector], size: int) -> tuple[Vector, int]:
+    """Return the direction from idle to asked lines, as a vector, and the product with it that is in the middle of both sides.
+
+    This is an averaged perceptron with a margin, in whole numbers. Both sides take turns, as their numbers allow, and weigh the same. If
+    a side is empty, the direction is zero.
+    """
+    one, weight = SCALE * SCALE, max(len(asked) // max(len(idle), 1), 1)
+    sides = [(place * len(idle), 1, vector) for place, vector in enumerate(asked)]
+    sides += [(place * len(asked), -weight, vector) for place, vector in enumerate(idle)]
+    lines = sorted(sides, key=lambda line: (line[0], -line[1])) if asked and idle else []
+    current, total, bias, left = [0] * size, [0] * size, 0, _ROUNDS * len(lines)
+    for _, step, vector in lines * _ROUNDS:
+        product = sum(map(mul, current, vector)) + bias
+        if (product if step > 0 else -product) < _MARGIN * one:
+            bias += step * one // 2
+            current = [value + step * part for value, part in zip(current, vector, strict=True)]
+            total = [value + step * left * part for value, part in zip(total, vector, strict=True)]
+        left -= 1
+    length = max(isqrt(sum(map(mul, total, total))), 1)
+    direction = array("h", [(2 * value * SCALE + length) // (2 * length) for value in total])
+    ours, theirs = (sum(sum(map(mul, direction, vector)) for vector in side) for side in (asked, idle))
+    return direction, (ours * len(idle) + theirs * len(asked)) // max(2 * len(asked) * len(idle), 1)
 
 
 def split_document(document: Document, plan: ChunkPlan, count: Count) -> tuple[Chunk, ...]:

@@ -22,7 +22,7 @@ from promptc.diag.typed import Any
 from promptc.files.atomic import fill_folder, make_folder_beside, replace_file
 from promptc.files.reading import TooLongError, read_file, read_inside
 from promptc.model.sources import Chunk, CorpusIndex, Document
-from promptc.sources.retrieval.encoder import KNOWN, SIZE
+from promptc.sources.retrieval.encoder import KNOWN, SCALE, SIZE
 from promptc.sources.retrieval.local import BACKGROUND_UNIT, BuiltIndex, Vectors, list_starts
 from promptc.sources.retrieval.scoring import IndexWords
 from promptc.text.json import render_canonical_json, render_digest
@@ -36,6 +36,9 @@ _BUILDING = "generation"
 
 _GENERATION = 16
 _BITS = 63
+_MOST_MIDDLE = 2 * SCALE * SCALE
+"""Greater than any product of two vectors."""
+
 FILES = ("documents.json", "chunks.jsonl", "idle.json", "words.json", "postings.u32")
 VECTORS = "vectors.i16"
 """The file of vectors, which an index has in addition to `FILES` if it has vectors."""
@@ -44,7 +47,7 @@ MAX_BYTES = 1_000_000_000
 """The maximum total size of the files of an index, in bytes."""
 
 
-FORMAT = 2
+FORMAT = 3
 """The version of the file format. It increases with every change of the format, or of how chunks, words and vectors are made."""
 
 
@@ -247,7 +250,7 @@ def _build(manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> BuiltInde
         tuple((file, digest) for file, digest in _read_lines(files["documents.json"])),
         chunks,
         _read_words(words, ideals, files["postings.u32"], manifest),
-        _read_vectors(encoder, files[VECTORS], manifest["background"]) if encoder is not None else None,
+        _read_vectors(manifest, files[VECTORS]) if encoder is not None else None,
         manifest["fingerprint"],
         tuple(_require_text(line) for line in _read_lines(files["idle.json"])),
     )
@@ -273,9 +276,10 @@ def _read_words(words: list[str], ideals: list[int], content: bytes, manifest: M
     )
 
 
-def _read_vectors(encoder: Mapping[str, Any], content: bytes, background: Any) -> Vectors:
+def _read_vectors(manifest: Mapping[str, Any], content: bytes) -> Vectors:
+    encoder = manifest["encoder"]
     id, digest = (_require_text(encoder[name]) for name in ("id", "digest"))
-    return Vectors(id, digest, encoder["size"], background, _read_array("h", content))
+    return Vectors(id, digest, encoder["size"], manifest["background"], _read_array("h", content), manifest["middle"])
 
 
 def _read_array(kind: str, content: bytes) -> array[int]:
@@ -295,7 +299,7 @@ def _is_sound(built: BuiltIndex) -> bool:
     is_rising = ends[0] == 0 and all(map(le, ends, ends[1:]))
     is_near = max(words.rows, default=-1) < count
     is_sorted = all(map(le, versions, versions[1:])) and _is_count(words.unseen)
-    encoded = list_starts(built.chunks)[-1] + len(built.idle)
+    encoded = list_starts(built.chunks)[-1] + len(built.idle) + bool(built.idle)
     return is_whole and is_rising and is_near and is_sorted and (vectors is None or _are_sound(vectors, encoded))
 
 
@@ -303,7 +307,8 @@ def _are_sound(vectors: Vectors, encoded: int) -> bool:
     """Return whether these can be the vectors of so many texts."""
     size = vectors.size
     is_of_encoder = _is_count(size) and size > 0 and (size == SIZE or vectors.encoder not in KNOWN)
-    return is_of_encoder and _is_count(vectors.background, BACKGROUND_UNIT) and len(vectors.values) == encoded * size
+    is_between = _is_count(vectors.background, BACKGROUND_UNIT) and _is_count(vectors.middle + _MOST_MIDDLE, 2 * _MOST_MIDDLE)
+    return is_of_encoder and is_between and len(vectors.values) == encoded * size
 
 
 def _run(place: IndexPlace) -> str:
@@ -356,6 +361,7 @@ def _render_manifest(built: BuiltIndex, files: dict[str, bytes]) -> dict[str, An
         "unseen": built.words.unseen,
         "encoder": {"id": vectors.encoder, "digest": vectors.digest, "size": vectors.size} if vectors is not None else None,
         "background": vectors.background if vectors is not None else 0,
+        "middle": vectors.middle if vectors is not None else 0,
         "files": {name: {"bytes": len(content), "digest": render_digest(content)} for name, content in files.items()},
     }
     return told | {"fingerprint": digest_manifest(told)}

@@ -40,8 +40,9 @@ class Vectors:
     """The vectors of an index.
 
     `values` has the vectors of all chunks in turn (of each chunk that of its text, then those of its asked lines), then those of the idle
-    lines. `encoder` and `digest` identify the encoder. `background` is the product of a heading with chunks that it is not above, in
-    1/BACKGROUND_UNIT.
+    lines, and after these, if there are any, the direction from idle to asked lines. `middle` is the product with this direction that is
+    between both sides. `encoder` and `digest` identify the encoder. `background` is the product of a heading with chunks that it is not
+    above, in 1/BACKGROUND_UNIT.
     """
 
     encoder: str
@@ -49,6 +50,7 @@ class Vectors:
     size: int
     background: int
     values: array[int]
+    middle: int = 0
 
 
 @frozen(eq=False)
@@ -78,8 +80,9 @@ class LoadedIndex:
     that one chunk has, `unseen` that of a word that no chunk has. `weights` are those of words and vectors, as whole numbers. `encoder` is
     the id of the encoder of its vectors, empty if it has none, and `background` is how near a query is to any chunk, in 1/10000. `note`
     says why it has no vectors although they were requested. An index without versions (`has_versions`) answers whatever version is wanted.
-    `floor` is the default of a request. `idle` are the lines that no chunk answers, and `idle_vectors` their vectors in turn. `lead` is how
-    much nearer, in millionths, a query must be to chunks than to these lines.
+    `floor` is the default of a request. `idle` are the lines that no chunk answers, and `idle_vectors` their vectors in turn, then the
+    direction from these to asked lines. `middle` is the product with it that is between both sides. `lead` is how much nearer, in
+    millionths, a query must be to chunks than to these lines.
     """
 
     name: str
@@ -99,6 +102,7 @@ class LoadedIndex:
     neighbours: int = 0
     idle: tuple[str, ...] = ()
     idle_vectors: array[int] = field(default_factory=lambda: array("h"))
+    middle: int = 0
 
 
 @frozen(eq=False)
@@ -178,7 +182,8 @@ def open_index(name: str, matching: Matching, built: BuiltIndex) -> LoadedIndex:
         lead=matching.lead,
         neighbours=matching.neighbours,
         idle=built.idle,
-        idle_vectors=values[len(values) - len(built.idle) * size :] if ours is not None and built.idle else array("h"),
+        idle_vectors=values[len(values) - (len(built.idle) + 1) * size :] if ours is not None and built.idle else array("h"),
+        middle=ours.middle if ours is not None else 0,
     )
 
 

@@ -17,12 +17,13 @@ of its asked lines. One line alone may be near by accident, and an additional li
 
 A query is idle in an index, and finds nothing there, if `ahead` is less than the index's `lead`:
 
-    ahead   = (w × words + v × (ours - theirs) / (1 - background)) / (w + v)
+    ahead   = (w × words + v × (ours - theirs + leaning) / (1 - background)) / (w + v)
 
 Here `words` is the best such score among the chunks that the query may see. `ours` is the mean of the query's greatest cosines with the
 texts and asked lines of these chunks, `theirs` the mean of its greatest with idle lines (those that no chunk answers). Both means are of
-equally many cosines: a fifth of what the smaller side has, from one to ten. Of several queries, the first says what is wanted, and the
-others help to find it: if the first is idle, the others are not used.
+equally many cosines: a fifth of what the smaller side has, from one to ten. `leaning` says how far the query lies on the side of all asked
+lines: its cosine with the direction that the build has learned (`building.learn_direction`), less the middle of both sides. Of several
+queries, the first says what is wanted, and the others help to find it: if the first is idle, the others are not used.
 
 `most` is what those words of the query could add that any chunk has; a common word adds next to nothing. `rarest` is what a word could add
 that only one chunk has; it keeps a query with a single known, common word from scoring high. `strange` is from 0 to 3: the number of the
@@ -79,7 +80,7 @@ _AROUND = 2
 """How many places away in its file a chunk's neighbours are."""
 
 NO_LEAD = -2 * MICRO
-"""A lead that every query has: no two cosines differ by more."""
+"""A lead that stands for none: no query is idle."""
 
 Why = Literal["floor", "candidates", "top"]
 """Why a scored chunk was not chosen: below the floor, not among the best of its index, or not among the best of all."""
@@ -470,12 +471,13 @@ def _find_idle(
     lead = index.lead if request.lead is None else request.lead
     if not index.idle_vectors or not near or lead == NO_LEAD:
         return None
-    of_idle = multiply(index.idle_vectors, vector)
-    products = [product for some in index.store.read_products(vector, near) for product in some]
+    *of_idle, product = multiply(index.idle_vectors, vector)
+    products = [one for some in index.store.read_products(vector, near) for one in some]
     count = min(_NEAREST, max(1, min(len(products), len(of_idle)) // _PARTS))
     ours, theirs = (sum(sorted(some)[-count:]) for some in (products, of_idle))
     words = max(_score_words(index, terms, by_words), default=0)
-    ahead = MICRO * (ours - theirs) * BACKGROUND_UNIT // (count * _ONE * (BACKGROUND_UNIT - index.background))
+    gap = ours - theirs + count * (product - index.middle)
+    ahead = MICRO * gap * BACKGROUND_UNIT // (count * _ONE * (BACKGROUND_UNIT - index.background))
     return index.idle[of_idle.index(max(of_idle))] if _fuse(words, ahead, index.weights) < lead else None
 
 

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from array import array
+from unittest.mock import patch
 
 import pytest
 
@@ -17,10 +18,12 @@ from promptc.files.atomic import make_folder_beside
 from promptc.model.section import MICRO
 from promptc.model.sources import ChunkPlan, CorpusIndex, Document, Matching, Weights
 from promptc.sources.retrieval import index as writing
-from promptc.sources.retrieval.building import build_index
+from promptc.sources.retrieval.building import build_index, learn_direction
+from promptc.sources.retrieval.encoder import SCALE
 from promptc.sources.retrieval.index import MANIFEST, IndexPlace, check_index, digest_manifest, name_generation, read_index, write_index
 from promptc.sources.retrieval.local import BACKGROUND_UNIT, open_index
 from promptc.sources.retrieval.retrieve import ChunkQuery, Query, retrieve
+from promptc.sources.retrieval.scoring import multiply
 from promptc.text.json import render_digest
 from tests.contract.sources import ROOT
 from tests.retrieval_drawing import WordEncoder
@@ -231,6 +234,7 @@ def test_a_manifest_that_was_changed(edit, code, place):
         {"encoder": {"id": 5, "digest": "d", "size": 16}},
         {"encoder": {"id": "minilm-int8", "digest": "d", "size": 16}},
         *({"background": one} for one in (None, "x", 1.5, -1, 10_000, 10_002)),
+        *({"middle": one} for one in (None, "x", 1.5, 1 << 24, -(1 << 24))),
         *({"unseen": one} for one in (None, "x", 1.5, -1)),
         *({f"chunk/{key}": one} for key in ("id", "file", "text") for one in (None, 5, ["x"], "\0", "\ud800")),
         *({f"chunk/{key}": one} for key in ("heading", "covers", "asked") for one in (None, "x", [5], [["x"]], ["\ud800"])),
@@ -282,7 +286,7 @@ def test_a_pipe_is_not_waited_for(pattern, place):
     assert read_index(place).chunks, "a build mends it"
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"\xff", b"[" * 100_000, b'{"format": 2, "a": NaN}', b'{"format": 2, "a": 1e999}'])
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff", b"[" * 100_000, b'{"format": 3, "a": NaN}', b'{"format": 3, "a": 1e999}'])
 def test_a_manifest_that_is_no_json(content, place):
     write_index(place.folder, build())
     (place.folder / MANIFEST).write_bytes(content)
@@ -311,6 +315,30 @@ def test_headings_that_are_the_same_to_the_encoder_leave_a_score(word, place):
     index = open_index("rules", INDEX.matching, read)
     found = retrieve([index], [Query(word, {"words": Same().encode(word)})], ChunkQuery((word,), floor=0)).found
     assert [one.score.vectors for one in found] == [MICRO, MICRO]
+
+
+ASKED = ("where do goblins hide", "how long is a rest", "may we rest")
+IDLE = ("brb, tea", "tea or lunch")
+
+
+def learn(asked, idle):
+    sides = [[WordEncoder().encode(line) for line in side] for side in (asked, idle)]
+    direction, middle = learn_direction(*sides, WordEncoder.size)
+    return direction, [[multiply(vector, direction)[0] - middle for vector in side] for side in sides]
+
+
+def test_the_direction_goes_from_idle_to_asked_lines_and_its_middle_is_between_both():
+    direction, (ours, theirs) = learn(ASKED, IDLE)
+    assert abs(sum(value * value for value in direction) - SCALE * SCALE) < SCALE * SCALE // 100, "it is as long as a vector"
+    assert max(theirs) < 0 < min(ours) and abs(sum(ours) * len(theirs) + sum(theirs) * len(ours)) <= 2 * len(ours) * len(theirs)
+    with patch.dict(sys.modules, {"numpy": None}):
+        assert learn(ASKED, IDLE)[0] == direction
+
+
+@pytest.mark.parametrize(("asked", "idle"), [((), IDLE), (ASKED, ()), ((), ()), (IDLE, IDLE), (("",), ("",))])
+def test_a_direction_that_cannot_be_learned_says_nothing_of_any_line(asked, idle):
+    _, sides = learn(asked, idle)
+    assert abs(sum(map(sum, sides))) <= SCALE
 
 
 def test_an_index_of_another_name(place):

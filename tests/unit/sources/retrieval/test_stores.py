@@ -14,7 +14,7 @@ from promptc.diag.frozen import replace
 from promptc.model.sources import Matching, Weights
 from promptc.sources.address import read_address
 from promptc.sources.database import Database
-from promptc.sources.retrieval.local import BuiltIndex, LocalStore, Vectors, _NumpyStore, open_index
+from promptc.sources.retrieval.local import BuiltIndex, LocalStore, _NumpyStore, open_index
 from promptc.sources.retrieval.postgres import DatabaseStore, write_chunks
 from promptc.sources.retrieval.retrieve import Boost, ChunkFilter, ChunkQuery, Query, retrieve
 from promptc.sources.retrieval.scoring import weigh_words
@@ -56,7 +56,7 @@ def make_chunks():
 
 CHUNKS = make_chunks()
 ENCODER = WordEncoder()
-VECTORS = Vectors("words", "d", ENCODER.size, 500, encode_lines(CHUNKS, IDLE))
+VECTORS = encode_lines(CHUNKS, IDLE)
 BUILT = BuiltIndex("rules", "", "", (), tuple(CHUNKS), weigh_words(CHUNKS), VECTORS, "sha256:one", IDLE)
 INDEX = open_index("rules", Matching(Weights(6, 4), "words", (("nap", ("long rest",)),), lead=20_000), BUILT)
 
