@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import pytest
 
 from promptc.diag.findings import DiskError
 from promptc.files.atomic import write_file
+from tests.cli.conftest import KEEP
 
 STATE = "keep/state.json"
 
@@ -95,6 +97,23 @@ def test_a_file_is_replaced_in_one_step(keep, run, tmp_path):
     assert output.read_text(encoding="utf-8") == run("render", "keep", STATE).out
     assert stat.S_IMODE(output.stat().st_mode) == 0o640
     assert [path.name for path in tmp_path.iterdir()] == ["prompt.txt"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "path"),
+    [
+        (("render", "{here}", "{here}/state.json", "-o"), "state.json"),
+        (("render", "{here}", "{here}/state.json", "--report"), "pack.yaml"),
+        (("render", "{here}", "{here}/state.json", "-o", "{here}/new.txt", "--report"), "new.txt"),
+        (("map", "{here}", "-o"), "pack.yaml"),
+    ],
+)
+def test_what_is_read_is_not_written_over(arguments, path, run, tmp_path):
+    shutil.copytree(KEEP, tmp_path, dirs_exist_ok=True)
+    before = {one.name: one.read_bytes() for one in tmp_path.iterdir()}
+    done = run(*(one.format(here=tmp_path) for one in arguments), str(tmp_path / path))
+    assert (done.code, done.out) == (2, "") and "PC0720" in done.err and f"name another file after `{arguments[-1]}`" in done.err
+    assert {one.name: one.read_bytes() for one in tmp_path.iterdir()} == before
 
 
 def test_a_link_is_followed_and_a_pipe_is_written_to(tmp_path):

@@ -14,6 +14,7 @@ import click
 from promptc.api import Pack
 from promptc.cli.group import PACK_OR_HERE, Command, choose_pack_here, complete, group, refuse, take
 from promptc.cli.options import MODELS, MOOD, PATCH, VARIANT, make_request
+from promptc.cli.request import check_apart
 from promptc.cli.shell import CaseShell
 from promptc.cli.terminal import Reporter, clip_cells, escape_controls, show_json, show_text, write_stdout
 from promptc.cli.views.drawing import show_count
@@ -22,7 +23,7 @@ from promptc.diag.frozen import as_plain
 from promptc.diag.typed import Any
 from promptc.files.atomic import refuse_links, write_file
 from promptc.files.paths import name_shipped, read_pack_file
-from promptc.files.reading import read_file
+from promptc.files.reading import note_looks, read_file
 from promptc.frontend.yaml import resolve_scalar
 from promptc.golden.cases.case import INPUTS, is_pending
 from promptc.golden.cases.discover import CASE, load_case
@@ -295,7 +296,8 @@ def map_command(reporter: Reporter, /, pack: str, format: str, output: str | Non
     patches change.
     """
     request = make_request(given)
-    text = _render(Pack.load(pack), format, request.variants, request.patches)
+    text, looks = note_looks(lambda: _render(Pack.load(pack), format, request.variants, request.patches))
+    check_apart({"-o": output}, looks)
     if output is None and format == "markdown":
         show_text(text)
     elif output is None:
