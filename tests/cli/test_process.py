@@ -90,6 +90,45 @@ def test_an_interrupt_ends_it_without_a_word():
     assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
 
 
+# contract 12.2
+def test_an_interrupt_while_modules_are_imported_ends_it_without_a_word():
+    probe = (
+        "import signal, sys; from promptc.cli import main\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, *_): return signal.raise_signal(signal.SIGINT) if name == 'promptc.cli.options' else None\n"
+        "sys.meta_path.insert(0, Finder()); sys.exit(main.main(sys.argv[1:]))"
+    )
+    arguments = [command([])[0], "-c", probe, "render", PACK, STATE]
+    done = subprocess.run(arguments, capture_output=True, env=environment(), cwd=KEEP.parents[2], check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
+
+
+# contract 12.2
+@pytest.mark.parametrize("arguments", [["test"], ["init", "new"], ["matrix", str(KEEP)], ["pending"]])
+def test_a_folder_that_was_removed_is_no_bug(arguments, tmp_path):
+    line = 'cd gone && rmdir ../gone && exec "$@"'
+    (tmp_path / "gone").mkdir()
+    done = subprocess.run(
+        ["sh", "-c", line, "sh", *command(arguments)], capture_output=True, env=environment(), cwd=tmp_path, check=False, text=True
+    )
+    assert (done.returncode, done.stdout) == (4, "") and done.stderr.startswith("PC0154 the current folder was removed\n")
+
+
+# contract 12.2
+def test_a_process_that_may_open_too_few_files_is_no_bug():
+    line = 'ulimit -n 5; exec "$@"'
+    done = subprocess.run(
+        ["bash", "-c", line, "sh", *command(["test", "tests/cli/keep"])],
+        capture_output=True,
+        env=environment(),
+        cwd=KEEP.parents[2],
+        check=False,
+        text=True,
+    )
+    assert done.returncode == 4 and "Too many open files" in done.stderr
+
+
 def test_arguments_that_are_no_text_are_findings(start):
     for arguments in (["render", PACK, b"no\xff"], ["eval", PACK, STATE, b"'\xff'"], [b"\xff"], ["rule", b"PC\xff"]):
         done = start(*arguments)
