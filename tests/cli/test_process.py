@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -76,6 +77,25 @@ def test_a_closed_stream_ends_it_quietly(closed):
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("closed", [">&-", "<&-"])
+def test_an_editor_that_opens_no_streams_is_told(closed):
+    pytest.importorskip("pygls")
+    line = f'exec "$@" {closed}'
+    done = subprocess.run(["sh", "-c", line, "sh", *command(["lsp"])], capture_output=True, env=environment(), check=False, text=True)
+    assert done.returncode == 2 and done.stderr.startswith("PC0723 ")
+
+
+# contract 12.2
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+@pytest.mark.parametrize("arguments", [["render", PACK, STATE], ["--help"], ["rule", "--all"], ["test", "--help"]])
+def test_a_full_disk_is_no_bug(arguments):
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            command(arguments), stdout=full, stderr=subprocess.PIPE, env=environment(), cwd=KEEP.parents[2], check=False, text=True
+        )
+    assert done.returncode == 4 and "No space left on device" in done.stderr
 
 
 # contract 12.2

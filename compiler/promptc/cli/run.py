@@ -3,7 +3,6 @@
 `run_command` runs a command line that a person typed, `run_judged` the command line of a case.
 """
 
-import errno
 import os
 from collections.abc import Callable, Sequence
 
@@ -14,7 +13,6 @@ from promptc.diag.typed import Any
 
 BUG = 70
 INTERRUPTED = 130
-_SCARCE = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO, errno.EAGAIN)
 _COMPLETE = "_PROMPTC_COMPLETE"
 _HOW_TO_REPORT = """\
     Please report it where you got promptc from: the command you ran, what `promptc --version` prints, the pack and the state
@@ -172,13 +170,17 @@ def _ends(name: str) -> bool:
 
 def _report_system(error: OSError, reporter: Reporter) -> int:
     """Report what the system refuses anywhere in a run, such as a name that is too long or one file more. Return the exit code."""
+    import errno
+
     from promptc.diag.findings import Diagnostic, DiskError
 
+    scarce = ("EMFILE", "ENFILE", "ENOMEM", "ENOSPC", "EDQUOT", "EFBIG", "EROFS", "EIO", "EAGAIN", "EBADF")
     if isinstance(error.filename, str) and error.strerror:
         message, help = f"cannot use `{error.filename[:200]}`: {error.strerror}", "give a path that exists and that you may use"
     elif isinstance(error, FileNotFoundError) and not _has_folder():
         message, help = "the current folder was removed", "change to a folder that exists: `cd /`"
-    elif error.errno in _SCARCE:
+    elif errno.errorcode.get(error.errno or 0) in scarce:
+        discard_output()  # what the system did not take would fail again at the end
         message, help = f"the system refuses: {error.strerror}", "free what it names, or raise the limit: `ulimit -a` shows the limits"
     else:
         _report_bug(error, reporter)
