@@ -179,6 +179,8 @@ def _report_system(error: OSError, reporter: Reporter) -> int:
         message, help = f"cannot use `{error.filename[:200]}`: {error.strerror}", "give a path that exists and that you may use"
     elif isinstance(error, FileNotFoundError) and not _has_folder():
         message, help = "the current folder was removed", "change to a folder that exists: `cd /`"
+    elif isinstance(error, FileNotFoundError) and "temporary" in str(error.strerror):
+        message, help = str(error.strerror)[:200], "name a folder that exists and that you may write to: `TMPDIR=FOLDER`"
     elif errno.errorcode.get(error.errno or 0) in scarce:
         discard_output()  # what the system did not take would fail again at the end
         message, help = f"the system refuses: {error.strerror}", "free what it names, or raise the limit: `ulimit -a` shows the limits"
