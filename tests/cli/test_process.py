@@ -33,6 +33,7 @@ def test_a_prompt_is_all_that_stdout_gets(start):
         (4, ["render", PACK, "no-such-state.json"], "PC0724"),
         (4, ["render", "no-such-pack", STATE], "cannot read the pack `no-such-pack`"),
         (4, ["render", PACK, STATE, "-o", "no-such-folder/prompt.txt"], "PC0725"),
+        (4, ["render", PACK, STATE, "-o", "no-such-folder/"], "name a file: this is a folder"),
     ],
 )
 def test_a_failure_has_its_code_and_nothing_on_stdout(code, arguments, says, start):

@@ -164,3 +164,12 @@ def test_a_full_disk_leaves_the_old_file(tmp_path, monkeypatch):
     with pytest.raises(DiskError, match="No space left on device"):
         write_file(str(tmp_path / "prompt.txt"), b"new")
     assert [path.read_text(encoding="utf-8") for path in tmp_path.iterdir()] == ["old"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a right there")
+@pytest.mark.parametrize("arguments", [("render", "keep", STATE, "--report", "{loop}/x"), ("accept", "{loop}"), ("pending", "{loop}")])
+def test_a_circle_of_links_is_no_bug(arguments, keep, run, tmp_path):
+    loop = tmp_path / "loop"
+    loop.symlink_to("loop")
+    done = run(*(one.format(loop=loop) for one in arguments))
+    assert done.code in (2, 4) and done.err.startswith("PC0")

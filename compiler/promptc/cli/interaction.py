@@ -20,6 +20,7 @@ from promptc.cli.terminal import CLEAR, Reporter, escape_controls, read_width, s
 from promptc.cli.views.drawing import render_bar
 from promptc.diag.findings import Diagnostic, UsageError, join_some, show_plural
 from promptc.diag.typed import Any
+from promptc.files.paths import resolve_path
 from promptc.files.reading import note_looks
 from promptc.golden.running.environment import render_install
 
@@ -183,14 +184,14 @@ def watch_runs(reporter: Reporter, run: Callable[[Sequence[str]], int], written:
 
 def _describe_own(written: Sequence[str]) -> Callable[[Path], bool]:
     """Return a function that says whether a file is one of `written`, or one to which the output of this process is redirected."""
-    named, streams = {Path(one).resolve() for one in written}, []
+    named, streams = set(map(resolve_path, written)), []
     for number in (1, 2):
         with contextlib.suppress(OSError):
             streams.append(os.fstat(number))
 
     def is_own(path: Path) -> bool:
         try:
-            return path.resolve() in named or any(os.path.samestat(path.stat(), one) for one in streams)
+            return resolve_path(path) in named or any(os.path.samestat(path.stat(), one) for one in streams)
         except OSError:
             return False
 

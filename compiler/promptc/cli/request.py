@@ -50,12 +50,14 @@ def check_apart(written: Mapping[str, str | None], looks: Sequence[Look]) -> Non
         return
     from pathlib import Path
 
+    from promptc.files.paths import resolve_path
+
     read = [Path(name_look(one)) for one in looks if one[0]]
     named: dict[Path, str] = {}
     for option, name in written.items():
         if name is None or (Path(name).exists() and not Path(name).is_file()):
             continue
-        path = Path(name).resolve()
+        path = resolve_path(name)
         other = f"the file of `{named[path]}`" if path in named else "a file that is read"
         if path in named or any(one.exists() and one.samefile(path) for one in read if path.exists()):
             message = f"`{option} {name}` writes to `{name}`, which is {other}, too"

@@ -110,6 +110,8 @@ def write_file(name: str, data: bytes, *, mode: int = 0o666) -> None:
         if given.exists() and not given.is_file() and not given.is_dir():
             given.write_bytes(data)
             return
+        if name.endswith("/"):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
         path = Path(os.path.realpath(given))
         replace_file(path, data, like=path if path.exists() else None, mode=mode)
     except (OSError, ValueError) as wrong:

@@ -18,6 +18,7 @@ from promptc.cache import Cache
 from promptc.diag.findings import PromptcError, Span
 from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Any, Self
+from promptc.files.paths import resolve_path
 from promptc.files.reading import read_file
 from promptc.frontend.yaml import MAX_BYTES
 from promptc.golden.cases.case import INPUTS, MAX_PLAIN_BYTES, Case
@@ -409,7 +410,7 @@ class _Trial:
     def _find_target(self, path: str) -> Path | None:
         """Return the place of a file in the copy, or None if it would be outside, or behind a link."""
         target = Path(self._root, path)
-        is_in = is_inside(path) and target.parent.resolve().is_relative_to(self._root)
+        is_in = is_inside(path) and resolve_path(target.parent).is_relative_to(self._root)
         return target if is_in and not target.is_symlink() else None
 
     def _write(self, source: Path, path: str, changes: Sequence[FileChange], *, is_new: bool) -> None:

@@ -224,7 +224,7 @@ def _make_variables(folder: str) -> dict[str, str]:
     return {"GIT_WORK_TREE": root} if root is not None else {}
 
 
-def find_tree(folder: str, revision: str) -> str:
+def read_tree(folder: str, revision: str) -> str:
     """Return the name of the tree of a revision. Raises `GitError`."""
     name = run_git(folder, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{tree}}").decode().strip()
     if not name.isalnum():  # `^HEAD` stands for all but the revision, and is read without complaint

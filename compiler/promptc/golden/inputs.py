@@ -23,7 +23,7 @@ from promptc.files.reading import read_file
 from promptc.golden.cases.case import MAX_PLAIN_BYTES, Case, Figures
 from promptc.golden.cases.confine import choose_pack, is_under, show_path
 from promptc.golden.cases.discover import CASE
-from promptc.golden.git import GitError, TreeEntry, find_repository, find_tree, is_blob, list_entries, run_git
+from promptc.golden.git import GitError, TreeEntry, find_repository, is_blob, list_entries, read_tree, run_git
 from promptc.golden.running.resources import SuiteResources, work_in
 from promptc.model.messages import Ask
 from promptc.model.pack import MANIFEST
@@ -214,7 +214,7 @@ def load_touched(revision: str, folder: str) -> Touched:
     if root is None:
         raise _refuse_revision(revision, "there is no git repository here")
     try:
-        tree = find_tree(root, revision)
+        tree = read_tree(root, revision)
         added = run_git(root, "ls-files", "--others", "--exclude-standard", "-z")
         return Touched(root, list_entries(root, tree), frozenset(os.fsdecode(one) for one in added.split(b"\0") if one))
     except GitError as wrong:

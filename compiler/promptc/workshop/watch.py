@@ -13,6 +13,7 @@ from pathlib import Path
 
 from watchfiles import watch
 
+from promptc.files.paths import resolve_path
 from promptc.files.reading import Look, is_still, list_stamps, name_look
 
 _DEBOUNCE, _STEP, _LOOK = 200, 20, 100
@@ -104,7 +105,7 @@ class _Watched:
 
     def _add(self, path: Path) -> None:
         """Add the name of a path, and the name of its folder. If the path is missing, add the first missing part of it as well."""
-        inner = path.parent.resolve() / path.name
+        inner = resolve_path(path.parent) / path.name
         self._names.add(inner)
         while not inner.parent.is_dir():
             inner = inner.parent
@@ -114,8 +115,8 @@ class _Watched:
 
     def _list(self, folder: Path) -> None:
         if folder.is_dir():
-            self._listed.add(folder.resolve())
-            self._folders.add(folder.resolve())
+            self._listed.add(resolve_path(folder))
+            self._folders.add(resolve_path(folder))
 
 
 def _list_changed(look: Look) -> list[Path]:

@@ -27,7 +27,7 @@ from promptc.diag.typed import Any, Literal
 from promptc.frontend.json import MAX_STATE_BYTES
 from promptc.golden.cases.case import name_golden, read_golden_name
 from promptc.golden.cases.confine import is_inside
-from promptc.golden.git import PARTIAL, GitError, TreeEntry, find_repository, find_tree, list_entries, read_blobs, run_git
+from promptc.golden.git import PARTIAL, GitError, TreeEntry, find_repository, list_entries, read_blobs, read_tree, run_git
 from promptc.model.state import State
 from promptc.pipeline import Prompt, read_output
 
@@ -267,7 +267,7 @@ def _read_tree(here: str, revision: str) -> str:
         help = "change to a folder of the repository, or name two packs"
         raise DiskError([Diagnostic("PC0742", "the current folder is in no git repository", help=help)])
     try:
-        return find_tree(here, revision)
+        return read_tree(here, revision)
     except GitError as wrong:
         shown = shorten(revision)
         why = (

@@ -22,7 +22,7 @@ from promptc.diag.findings import FAMILIES, Code, Diagnostic, DiskError, UsageEr
 from promptc.diag.frozen import as_plain
 from promptc.diag.typed import Any
 from promptc.files.atomic import refuse_links, write_file
-from promptc.files.paths import name_shipped, read_pack_file
+from promptc.files.paths import name_shipped, read_pack_file, resolve_path
 from promptc.files.reading import note_looks, read_file
 from promptc.frontend.yaml import resolve_scalar
 from promptc.golden.cases.case import INPUTS, is_pending
@@ -163,7 +163,7 @@ def init_command(reporter: Reporter, folder: str, template: str) -> int:
         write_file(str(target / one), files[one])
     with SuiteResources() as resources:
         for one in (one for one in notes if one not in there):
-            case = load_case(str((target / one).resolve().parent), str(target.resolve()))
+            case = load_case(str(resolve_path(target / one).parent), str(resolve_path(target)))
             if case.golden:
                 write_file(str(target / one), note_case(case, resources, CaseShell()))
     reporter.say(_describe_made(folder, name, template, [one for one in (*files, *notes) if os.path.lexists(target / one)]))
