@@ -101,7 +101,7 @@ class Batch:
     @property
     def aside(self) -> str:
         """The file for states without a prompt: `out.quarantine.jsonl` for `out.jsonl`."""
-        return f"{Path(self.output).with_suffix('')}.quarantine.jsonl"
+        return f"{Path(os.path.splitext(self.output)[0])}.quarantine.jsonl"  # noqa: PTH122  a name may be empty, or only dots
 
     @property
     def journal(self) -> str:
@@ -312,7 +312,7 @@ def run_batch(
 def _check_output(batch: Batch) -> None:
     if batch.is_parquet:
         load_pyarrow()
-    if os.path.lexists(batch.output) and not Path(batch.output).is_file():
+    if not batch.output or (os.path.lexists(batch.output) and not Path(batch.output).is_file()):
         message = f"cannot write `{batch.output}`: it is not a regular file"
         raise DiskError([Diagnostic("PC0725", message, help="name a file: rows are written next to it until all are there")])
     ending = Path(batch.output).suffix.lower()

@@ -120,10 +120,14 @@ def _mark(name: str) -> bytes:
 
 
 def _trim(folder: str) -> None:
-    """Remove the oldest files, including half-written files of processes that died, until the rest fits in MAX_FOLDER."""
+    """Remove the oldest files, including half-written files of processes that died, until the rest fits in MAX_FOLDER.
+
+    Files that the cache did not write are neither counted nor removed: the folder may be one that the user has for other things, too.
+    """
     try:
         with os.scandir(folder) as entries:
-            found = [(kept.st_mtime_ns, entry.path, kept.st_size) for entry in entries for kept in (entry.stat(follow_symlinks=False),)]
+            own = [entry for entry in entries if _is_entry(entry.name)]
+            found = [(kept.st_mtime_ns, entry.path, kept.st_size) for entry in own for kept in (entry.stat(follow_symlinks=False),)]
     except OSError:
         return
     total = sum(size for *_, size in found)
@@ -132,6 +136,14 @@ def _trim(folder: str) -> None:
             return
         _remove(path)
         total -= size
+
+
+def _is_entry(name: str) -> bool:
+    """Return whether a file of that name is an entry, or a half-written one (`promptc.files.atomic.name_beside`)."""
+    if not name.endswith(_SUFFIX):
+        return name.startswith(".promptc-") and name.endswith(".tmp")
+    stem = name.removesuffix(_SUFFIX)
+    return len(stem) == 2 * _NAME_SIZE and all(one in "0123456789abcdef" for one in stem)
 
 
 def _remove(path: str) -> None:

@@ -384,3 +384,27 @@ def test_a_vocabulary_that_is_missing_or_another_is_told(run, tmp_path, monkeypa
     monkeypatch.setattr("promptc.text.counters.bpe._FOLDER", tmp_path)
     (tmp_path / "o200k_base.tokens").write_bytes(b"x")
     assert [line.split(" ", 1)[1][-20:] for line in run("--version").out.splitlines()[1:]] == ["missing", "(another was shipped)"[-20:]]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("init", ""),
+        ("fmt", ""),
+        ("prune", ""),
+        ("check", ""),
+        ("check", "starters/chat", ""),
+        ("test", ""),
+        ("render", "", "starters/chat/state.json"),
+        ("render", "starters/chat", "starters/chat/state.json", "-o", ""),
+        ("segments", "import", "", "--url", "sqlite:none.db"),
+        ("map", ""),
+    ],
+)
+def test_an_empty_path_is_not_the_current_folder(arguments, run, tmp_path, monkeypatch):
+    """It comes from a variable of the shell that is not set."""
+    (tmp_path / "pack.yaml").write_text("promptc:   1\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    done = run(*arguments)
+    assert (done.code, done.out) == (2, "") and done.err.startswith("PC0720 ") and "is empty" in done.err
+    assert [one.name for one in tmp_path.iterdir()] == ["pack.yaml"]

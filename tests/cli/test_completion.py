@@ -127,6 +127,23 @@ def strange(tmp_path, monkeypatch):
     return tmp_path
 
 
+def test_a_name_that_would_be_an_option_is_not_offered(strange, run, monkeypatch):
+    for name in ("--report=junit=out", "plain"):
+        (strange / "fixtures" / name).mkdir(parents=True)
+        (strange / "fixtures" / name / "case.yaml").write_text("{}", encoding="utf-8")
+    assert [value for _, value, _ in _ask(run, monkeypatch, "zsh", "promptc test ")] == ["plain", ""]
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_path_from_the_home_folder_is_followed(shell, strange, run, monkeypatch):
+    """No shell has expanded the words of a line that is still being typed."""
+    monkeypatch.setenv("HOME", str(strange.parent))
+    monkeypatch.setenv("USERPROFILE", str(strange.parent))
+    monkeypatch.chdir(ROOT)
+    asked = f"promptc render ~/{strange.name} s.json --mood "
+    assert _ask(run, monkeypatch, shell, asked) == [("plain", "calm", "mood")]
+
+
 def test_names_that_mean_something_to_a_shell_are_not_offered(strange, run, monkeypatch):
     offered = _ask(run, monkeypatch, "zsh", "promptc render . state.json --set /")
     assert offered == [("open", "/plain=", "a\\x1b[31m b c"), ("open", "/deep=", ""), ("open", "/deep/", "")]

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -32,6 +33,7 @@ def test_a_prompt_is_all_that_stdout_gets(start):
         (4, ["render", PACK, "no-such-state.json"], "PC0724"),
         (4, ["render", "no-such-pack", STATE], "cannot read the pack `no-such-pack`"),
         (4, ["render", PACK, STATE, "-o", "no-such-folder/prompt.txt"], "PC0725"),
+        (4, ["render", PACK, STATE, "-o", "no-such-folder/"], "name a file: this is a folder"),
     ],
 )
 def test_a_failure_has_its_code_and_nothing_on_stdout(code, arguments, says, start):
@@ -78,6 +80,25 @@ def test_a_closed_stream_ends_it_quietly(closed):
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+@pytest.mark.parametrize("closed", [">&-", "<&-"])
+def test_an_editor_that_opens_no_streams_is_told(closed):
+    pytest.importorskip("pygls")
+    line = f'exec "$@" {closed}'
+    done = subprocess.run(["sh", "-c", line, "sh", *command(["lsp"])], capture_output=True, env=environment(), check=False, text=True)
+    assert done.returncode == 2 and done.stderr.startswith("PC0723 ")
+
+
+# contract 12.2
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+@pytest.mark.parametrize("arguments", [["render", PACK, STATE], ["--help"], ["rule", "--all"], ["test", "--help"]])
+def test_a_full_disk_is_no_bug(arguments):
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            command(arguments), stdout=full, stderr=subprocess.PIPE, env=environment(), cwd=KEEP.parents[2], check=False, text=True
+        )
+    assert done.returncode == 4 and "No space left on device" in done.stderr
+
+
 # contract 12.2
 def test_an_interrupt_ends_it_without_a_word():
     probe = (
@@ -88,6 +109,45 @@ def test_an_interrupt_ends_it_without_a_word():
     arguments = [command([])[0], "-c", probe, "render", PACK, "-"]
     done = subprocess.run(arguments, capture_output=True, env=environment(), cwd=KEEP.parents[2], check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
+
+
+# contract 12.2
+def test_an_interrupt_while_modules_are_imported_ends_it_without_a_word():
+    probe = (
+        "import signal, sys; from promptc.cli import main\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, *_): return signal.raise_signal(signal.SIGINT) if name == 'promptc.cli.options' else None\n"
+        "sys.meta_path.insert(0, Finder()); sys.exit(main.main(sys.argv[1:]))"
+    )
+    arguments = [command([])[0], "-c", probe, "render", PACK, STATE]
+    done = subprocess.run(arguments, capture_output=True, env=environment(), cwd=KEEP.parents[2], check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
+
+
+# contract 12.2
+@pytest.mark.parametrize("arguments", [["test"], ["init", "new"], ["matrix", str(KEEP)], ["pending"]])
+def test_a_folder_that_was_removed_is_no_bug(arguments, tmp_path):
+    line = 'cd gone && rmdir ../gone && exec "$@"'
+    (tmp_path / "gone").mkdir()
+    done = subprocess.run(
+        ["sh", "-c", line, "sh", *command(arguments)], capture_output=True, env=environment(), cwd=tmp_path, check=False, text=True
+    )
+    assert (done.returncode, done.stdout) == (4, "") and done.stderr.startswith("PC0154 the current folder was removed\n")
+
+
+# contract 12.2
+def test_a_process_that_may_open_too_few_files_is_no_bug():
+    line = 'ulimit -n 5; exec "$@"'
+    done = subprocess.run(
+        ["bash", "-c", line, "sh", *command(["test", "tests/cli/keep"])],
+        capture_output=True,
+        env=environment(),
+        cwd=KEEP.parents[2],
+        check=False,
+        text=True,
+    )
+    assert done.returncode == 4 and "Too many open files" in done.stderr
 
 
 def test_arguments_that_are_no_text_are_findings(start):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import pytest
 
 from promptc.diag.findings import DiskError
 from promptc.files.atomic import write_file
+from tests.cli.conftest import KEEP
 
 STATE = "keep/state.json"
 
@@ -97,6 +99,23 @@ def test_a_file_is_replaced_in_one_step(keep, run, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["prompt.txt"]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "path"),
+    [
+        (("render", "{here}", "{here}/state.json", "-o"), "state.json"),
+        (("render", "{here}", "{here}/state.json", "--report"), "pack.yaml"),
+        (("render", "{here}", "{here}/state.json", "-o", "{here}/new.txt", "--report"), "new.txt"),
+        (("map", "{here}", "-o"), "pack.yaml"),
+    ],
+)
+def test_what_is_read_is_not_written_over(arguments, path, run, tmp_path):
+    shutil.copytree(KEEP, tmp_path, dirs_exist_ok=True)
+    before = {one.name: one.read_bytes() for one in tmp_path.iterdir()}
+    done = run(*(one.format(here=tmp_path) for one in arguments), str(tmp_path / path))
+    assert (done.code, done.out) == (2, "") and "PC0720" in done.err and f"name another file after `{arguments[-1]}`" in done.err
+    assert {one.name: one.read_bytes() for one in tmp_path.iterdir()} == before
+
+
 def test_a_link_is_followed_and_a_pipe_is_written_to(tmp_path):
     (tmp_path / "there").mkdir()
     (tmp_path / "link.txt").symlink_to("there/real.txt")
@@ -145,3 +164,12 @@ def test_a_full_disk_leaves_the_old_file(tmp_path, monkeypatch):
     with pytest.raises(DiskError, match="No space left on device"):
         write_file(str(tmp_path / "prompt.txt"), b"new")
     assert [path.read_text(encoding="utf-8") for path in tmp_path.iterdir()] == ["old"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a right there")
+@pytest.mark.parametrize("arguments", [("render", "keep", STATE, "--report", "{loop}/x"), ("accept", "{loop}"), ("pending", "{loop}")])
+def test_a_circle_of_links_is_no_bug(arguments, keep, run, tmp_path):
+    loop = tmp_path / "loop"
+    loop.symlink_to("loop")
+    done = run(*(one.format(loop=loop) for one in arguments))
+    assert done.code in (2, 4) and done.err.startswith("PC0")

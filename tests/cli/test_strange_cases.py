@@ -229,6 +229,9 @@ def test_a_variable_names_no_server(strange: Path, run, name: str, value: str, c
     [
         "{built: {'../../../*.json': x}}",
         "{built: {'': x}}",
+        "{link: {loop: loop}, large: {loop/a: 10}}",
+        "{link: {p: q, q: p}, database: {p/a.db: 'CREATE TABLE a (b)'}}",
+        "{link: {p: q, q: p, p/r: state.json}}",
         "{large: {a: 90000000, b: 90000000, c: 90000000}}",
         "{database: {a.db: \"VACUUM INTO '../../../outside/x.db'\"}}",
         "{database: {a.db: \"ATTACH '../../../outside/x.db' AS x\"}}",

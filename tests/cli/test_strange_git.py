@@ -491,6 +491,71 @@ def test_a_git_folder_elsewhere_is_asked_once_it_names_the_folder(other: Path, t
     assert _list_paths(other) == {"pack.yaml", "state.json"}
 
 
+def _commit(folder: Path, *options: str) -> None:
+    _git(folder, "init", "-q", *options)
+    _git(folder, "add", ".")
+    _git(folder, "commit", "-qm", "first")
+
+
+def test_a_partial_clone_knows_what_differs_and_says_what_it_lacks(tmp_path: Path, run, monkeypatch) -> None:
+    whole, part = tmp_path / "whole", tmp_path / "part"
+    whole.mkdir()
+    (whole / "pack.yaml").write_text(_PACK, encoding="utf-8")
+    _commit(whole)
+    (whole / "pack.yaml").write_text(_PACK.replace("hello", "hi"), encoding="utf-8")
+    _git(whole, "commit", "-qam", "second")
+    _git(whole, "config", "uploadpack.allowFilter", "true")
+    _git(tmp_path, "clone", "-q", "--filter=blob:none", whole.as_uri(), str(part))
+    assert load_touched("HEAD~1", str(part)).has(str(part / "pack.yaml"))
+    assert not load_touched("HEAD", str(part)).has(str(part / "pack.yaml"))
+    monkeypatch.chdir(part)
+    done = run("diff", "HEAD~1:pack.yaml", "pack.yaml")
+    assert done.code == 4 and "its files are not all here" in done.err and "this clone is partial" in done.err
+
+
+@pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="only the administrator gives files away")
+def test_a_repository_of_somebody_else_is_named(tmp_path: Path, run, monkeypatch) -> None:
+    (tmp_path / "pack.yaml").write_text(_PACK, encoding="utf-8")
+    _commit(tmp_path)
+    for path in (tmp_path, tmp_path / ".git"):
+        os.chown(path, 65534, 65534)
+    monkeypatch.chdir(tmp_path)
+    assert "safe.directory" in run("diff", "HEAD:pack.yaml", "pack.yaml").err
+
+
+def test_a_folder_in_no_repository_is_told(tmp_path: Path, run, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pack.yaml").write_text(_PACK, encoding="utf-8")
+    done = run("diff", "HEAD:pack.yaml", "pack.yaml")
+    assert (done.code, done.out) == (4, "") and done.err.startswith("PC0742 the current folder is in no git repository")
+
+
+def test_a_cause_is_found_in_a_repository_of_long_names(tmp_path: Path, run, monkeypatch) -> None:
+    """Git's names for contents are sha256 there. What did not change is no part of the cause, whatever its name is."""
+    case = tmp_path / "cases" / "a"
+    case.mkdir(parents=True)
+    texts = {
+        tmp_path / "pack.yaml": _PACK,
+        case / "case.yaml": _CASE.replace("expect: {tokens: 1}\n", ""),
+        case / "state.json": "{}",
+        case / "golden.txt": "hello\n",
+    }
+    for path, text in texts.items():
+        path.write_text(text, encoding="utf-8")
+    _commit(tmp_path, "--object-format=sha256")
+    (tmp_path / "pack.yaml").write_text(_PACK.replace("hello", "hi"), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    told = run("test", "--no-cache").out
+    assert "cause: pack.yaml:6:27 sections.a.text" in told
+
+
+@pytest.mark.parametrize("revision", ["^HEAD", "r" * 5000])
+def test_a_revision_that_is_none_is_told_in_a_line(revision: str, strange: Path, run, monkeypatch) -> None:
+    monkeypatch.chdir(strange)
+    done = run("matrix", ".", "--rev", revision)
+    assert done.code == 4 and done.err.startswith("PC0742 git knows no revision") and len(done.err) < 600
+
+
 def test_git_is_asked_once_for_all_files_of_a_note(other: Path, run, monkeypatch: pytest.MonkeyPatch) -> None:
     """A note may name any number of them."""
     monkeypatch.chdir(other)

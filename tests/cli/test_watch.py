@@ -184,6 +184,18 @@ def test_cases_are_found_again_when_their_pack_is_back(watching, tmp_path):
     assert running.end() == 0
 
 
+def test_what_it_writes_itself_is_no_change(watching, tmp_path):
+    """Neither a report in a folder of cases nor a log of the output there."""
+    with (tmp_path / "chat/log.txt").open("wb") as log:
+        running = watching("test", "chat", "--watch", "--report", "json=chat/report.json", stdout=log)
+    running.wait(1)
+    time.sleep(1)
+    assert "changed" not in running.err.read_text("utf-8")
+    save(tmp_path / "chat/cases/first/note.md", "Something else.")
+    assert "── chat/cases/first/note.md changed ──" in running.wait(2)
+    assert running.end() == 0
+
+
 def test_a_terminal_is_cleared_between_two_runs(watching, tmp_path):
     leading, following = pty.openpty()
     try:
@@ -217,13 +229,26 @@ def test_quiet_says_nothing_between(watching, tmp_path):
         (("explain", "chat", "chat/state.json", "--watch", "--csv"), "PC0721"),
         (("check", "chat", "--watch", "--fix"), "PC0744"),
         (("explain", "chat", "-", "--watch"), "PC0744"),
+        (("explain", "chat", "pipe", "--watch"), "PC0744"),
+        (("render", "chat", "chat/state.json", "--watch", "-o", "chat/templates/rules.md.j2"), "PC0720"),
     ],
 )
 def test_a_wrong_command_line_ends_at_once(arguments, code, run, monkeypatch, tmp_path):
     shutil.copytree(ROOT / "starters/chat", tmp_path / "chat")
+    os.mkfifo(tmp_path / "pipe")
     monkeypatch.chdir(tmp_path)
     done = run(*arguments)
     assert done.code == 2 and code in done.err and "watching" not in done.err
+
+
+def test_it_ends_when_its_folder_is_removed(watching, tmp_path):
+    (tmp_path / "here").mkdir()
+    here = Watching(tmp_path / "here", "render", "../chat", "../chat/state.json", "--watch")
+    here.wait(1)
+    shutil.rmtree(tmp_path / "here")
+    save(tmp_path / "chat/templates/rules.md.j2", "Other rules.")
+    code = here.process.wait(BOUND)
+    assert code == 4
 
 
 def test_a_plain_render_is_read_without_click_and_a_watched_one_is_not():

@@ -81,6 +81,17 @@ def test_every_place_that_opens_a_file_is_known():
     assert not changed, f"{advice}\n(module, call): (how often the lists have it, how often the code does)\n{changed}"
 
 
+def test_no_circle_of_links_is_a_bug():
+    """`Path.resolve` raises `RuntimeError` for it in Python 3.11 and 3.12; `promptc.files.paths.resolve_path` raises nothing."""
+    found = [
+        f"{module.name}: {ast.unparse(node)}"
+        for module in load_modules()
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "resolve"
+    ]
+    assert found == ["promptc.files.paths: Path(__file__).resolve()"], "use `resolve_path`"
+
+
 def _iter_opening(tree):
     """What is called, or handed on to be called, under such a name."""
     for node in ast.walk(tree):

@@ -30,7 +30,7 @@ from promptc.text.json import extend_pointer, find_at
 _VARIABLE = "_PROMPTC_COMPLETE"
 _LINE, _WORDS, _WORD = "_PROMPTC_LINE", "_PROMPTC_WORDS", "_PROMPTC_WORD"
 _SAFE = re.compile(r"[\w./=~+:@%-]+")
-"""The values that may be offered: a name from someone else's file must not have a meaning in a shell."""
+"""The values that may be offered: a name from someone else's file must not have a meaning in a shell. Nor may it be an option."""
 
 _BREAKS = "=:"
 """The characters at which bash, unlike the other shells, ends a word."""
@@ -50,7 +50,8 @@ Offer = tuple[str, str]
 
 def answer_shell(group: click.Group, shell: str) -> int:
     """Print the completions for the words in the shell's variables; nothing for an invalid command line. Returns 0."""
-    words, word, current = _read_words(shell)
+    typed, word, current = _read_words(shell)
+    words = list(map(os.path.expanduser, typed))
     try:
         items = _Completer(group, {"obj": words[1:]}, "promptc", _VARIABLE).get_completions(words[1:], word)
     except (PromptcError, click.ClickException, click.exceptions.Exit, OSError, ValueError):
@@ -124,7 +125,7 @@ def _iter_fitting(offers: Iterable[Offer], incomplete: str) -> Iterator[Offer]:
     """Yield the offers that begin with `incomplete`, up to their next `/`: thousands of cases are offered folder by folder."""
     met: set[str] = set()
     for value, what in offers:
-        if not value.startswith(incomplete) or not _SAFE.fullmatch(value):
+        if not value.startswith(incomplete) or not _SAFE.fullmatch(value) or value.startswith("-"):
             continue
         inside, slash, rest = value[len(incomplete) :].partition("/")
         shown = (incomplete + inside + slash, "" if rest else what)

@@ -263,8 +263,18 @@ class Command(_Helping):
     """A command that `JUDGE` may refuse and `--watch` repeats, and whose help describes its arguments."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the words of the command. An option without its value knows then which command it is of."""
+        """Parse the words of the command. An option without its value knows then which command it is of.
+
+        Raises `UsageError` (PC0720) for an empty path. It mostly comes from a variable of the shell that is not set, and does not mean the
+        current folder, in which some commands write.
+        """
         try:
+            words, _, _ = self.make_parser(ctx).parse_args(list(args))
+            for param in self.params:
+                word = words.get(str(param.name))
+                if isinstance(param.type, click.Path) and "" in (word if isinstance(word, tuple | list) else (word,)):
+                    message = f"{_name(param)} is empty"
+                    raise UsageError([Diagnostic("PC0720", message, help="name a file or a folder; `.` is the current folder")])
             return super().parse_args(ctx, args)
         except click.BadOptionUsage as error:
             error.ctx = error.ctx or ctx

@@ -20,6 +20,7 @@ from promptc.cli.terminal import CLEAR, Reporter, escape_controls, read_width, s
 from promptc.cli.views.drawing import render_bar
 from promptc.diag.findings import Diagnostic, UsageError, join_some, show_plural
 from promptc.diag.typed import Any
+from promptc.files.paths import resolve_path
 from promptc.files.reading import note_looks
 from promptc.golden.running.environment import render_install
 
@@ -155,12 +156,12 @@ def _catch_signals(act: Callable[[int, Any], None], *numbers: int) -> Iterator[N
             signal.signal(number, handler)
 
 
-def watch_runs(reporter: Reporter, run: Callable[[Sequence[str]], int]) -> int:
+def watch_runs(reporter: Reporter, run: Callable[[Sequence[str]], int], written: Sequence[str]) -> int:
     """Call `run` now, and again whenever a file changes that the last run looked at. Ctrl-C ends the loop, which returns 0.
 
-    `run` receives the changed paths. A first run that ends with 2 is the last, because no file can mend its command line; so is a run that
-    looked at nothing. Their exit code is returned. Raises `UsageError` (PC0739) if watchfiles is not installed, and what `wait_for_change`
-    raises.
+    `run` receives the changed paths. The files of `written`, and those of standard output and error, may change. A first run that ends with
+    2 is the last, because no file can mend its command line; so is a run that looked at nothing. Their exit code is returned. Raises
+    `UsageError` (PC0739) if watchfiles is not installed.
     """
     try:
         from promptc.workshop.watch import list_watched, wait_for_change
@@ -168,16 +169,33 @@ def watch_runs(reporter: Reporter, run: Callable[[Sequence[str]], int]) -> int:
         message = "`--watch` needs a package of the extra `serve`, which is not installed"
         raise UsageError([Diagnostic("PC0739", message, help=render_install(["serve"]))]) from None
     changed: list[str] = []
+    is_own = _describe_own(written)
     try:
         while True:
             code, looks = note_looks(partial(run, changed))
             if not looks or (code == UsageError.exit_code and not changed):
                 return code
             reporter.say(f"watching {show_plural(len(list_watched(looks)), 'file')}; Ctrl-C ends\n")
-            changed = wait_for_change(looks)
+            changed = wait_for_change(looks, is_own)
             _part_runs(reporter, changed)
     except KeyboardInterrupt:
         return 0
+
+
+def _describe_own(written: Sequence[str]) -> Callable[[Path], bool]:
+    """Return a function that says whether a file is one of `written`, or one to which the output of this process is redirected."""
+    named, streams = set(map(resolve_path, written)), []
+    for number in (1, 2):
+        with contextlib.suppress(OSError):
+            streams.append(os.fstat(number))
+
+    def is_own(path: Path) -> bool:
+        try:
+            return resolve_path(path) in named or any(os.path.samestat(path.stat(), one) for one in streams)
+        except OSError:
+            return False
+
+    return is_own
 
 
 def _part_runs(reporter: Reporter, changed: Sequence[str]) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from promptc.diag.typed import Any, NoReturn
 
+_INTERRUPTED = 130
 _NO_CACHE = "--no-cache"
 _NAME = "image"
 _OWN = "promptc."
@@ -29,11 +30,14 @@ Code = tuple[bytes, str, bool]
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line (by default `sys.argv`) and return its exit code (see `run`)."""
-    if arguments is None and sys.argv[1:2] == ["render"] and _NO_CACHE not in sys.argv:
-        _leave(_render(sys.argv[1:]))
-    if arguments is None and sys.argv[1:2] in _SHOWING:
-        gc.disable()
-    return _run(sys.argv[1:] if arguments is None else arguments)
+    try:
+        if arguments is None and sys.argv[1:2] == ["render"] and _NO_CACHE not in sys.argv:
+            _leave(_render(sys.argv[1:]))
+        if arguments is None and sys.argv[1:2] in _SHOWING:
+            gc.disable()
+        return _run(sys.argv[1:] if arguments is None else arguments)
+    except KeyboardInterrupt:  # while modules are imported, before `run` can catch it
+        return _INTERRUPTED
 
 
 def _run(given: Sequence[str]) -> int:

@@ -204,7 +204,7 @@ def read_render(arguments: Sequence[str]) -> RenderCommand | None:
             return None
         if option.type != "flag":
             value = value if equals else next(rest, "-")
-            if value.startswith("-") or not option.accepts(value):
+            if value.startswith("-") or not option.accepts(value) or (option.type == "path" and not value):
                 return None
         found.setdefault(option.key, []).append(value)
     if len(places) != 2 or not all(places) or WATCH.key in found:

@@ -6,7 +6,7 @@ named on a command line.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from promptc.api import Pack
 from promptc.cache import Cache, open_cache
@@ -14,7 +14,7 @@ from promptc.cli.options import RenderCommand, RenderRequest
 from promptc.cli.terminal import STDIN, Reporter, read_stdin, show_json, write_stdout
 from promptc.diag.findings import Diagnostic, DiskError, UsageError, join_names, show_reason, suggest
 from promptc.diag.typed import Any
-from promptc.files.reading import read_beginning, read_given
+from promptc.files.reading import Look, name_look, note_looks, read_beginning, read_given
 from promptc.frontend.json import MAX_STATE_BYTES
 from promptc.model.messages import CHAT, PROVIDERS
 from promptc.model.stages import Selected
@@ -36,9 +36,33 @@ def run_render(reporter: Reporter, given: RenderCommand) -> int:
         raise UsageError(
             [Diagnostic("PC0708", f"`--only` prints sections, but `--format {given.request.format}` makes {whole}", help=help)]
         )
-    with open_pack(reporter, given.pack, given.request, is_cached=given.is_cached) as pack:
-        outcome = compile_request(pack, load_state_file(pack, given.state, given.request), given.request)
+    note: Callable[[Callable[[], Any]], tuple[Any, Sequence[Look]]] = note_looks if given.writes_files else lambda work: (work(), ())
+    pack, looks = note(lambda: open_pack(reporter, given.pack, given.request, is_cached=given.is_cached))
+    with pack:
+        outcome, more = note(lambda: compile_request(pack, load_state_file(pack, given.state, given.request), given.request))
+        check_apart({"-o": given.output, "--report": given.report, "--redactions": given.redactions}, (*looks, *more))
         return _print(reporter, outcome, given)
+
+
+def check_apart(written: Mapping[str, str | None], looks: Sequence[Look]) -> None:
+    """Raise `UsageError` (PC0720) if an option names a file to write that was read, or that another option names, too."""
+    if not any(written.values()):
+        return
+    from pathlib import Path
+
+    from promptc.files.paths import resolve_path
+
+    read = [Path(name_look(one)) for one in looks if one[0]]
+    named: dict[Path, str] = {}
+    for option, name in written.items():
+        if name is None or (Path(name).exists() and not Path(name).is_file()):
+            continue
+        path = resolve_path(name)
+        other = f"the file of `{named[path]}`" if path in named else "a file that is read"
+        if path in named or any(one.exists() and one.samefile(path) for one in read if path.exists()):
+            message = f"`{option} {name}` writes to `{name}`, which is {other}, too"
+            raise UsageError([Diagnostic("PC0720", message, help=f"name another file after `{option}`")])
+        named[path] = option
 
 
 def _print(reporter: Reporter, outcome: Outcome, given: RenderCommand) -> int:

@@ -51,10 +51,7 @@ def _settle(reporter: Reporter, act: Callable[[], int]) -> int:
     except BrokenPipeError:
         raise
     except OSError as error:
-        if not isinstance(error.filename, str) or not error.strerror:
-            _report_bug(error, reporter)
-            return BUG
-        return _report_disk(error, reporter)
+        return _report_system(error, reporter)
     except Exception as error:  # noqa: BLE001  the only place: an exception that arrives here is a bug of promptc
         _report_bug(error, reporter)
         return BUG
@@ -146,31 +143,65 @@ def _run_again(reporter: Reporter, command: Any, act: Callable[[], int | None]) 
     from promptc.cli.request import reuse_packs
     from promptc.diag.findings import Diagnostic
 
-    wrong = "reads standard input, which ends" if STDIN in command.params.values() else ""
-    wrong = "changes what it watches with `--fix`" if command.params.get("is_fix") else wrong
+    params = command.params
+    written = [one for one in map(params.get, ("output", "report", "redactions")) if one]
+    written += [one.partition("=")[2] for one in params.get("reports", ())]
+    once = next((one for one in params.values() if isinstance(one, str) and one not in written and _ends(one)), None)
+    wrong = f"reads {'standard input' if once == STDIN else f'`{once}`'}, which ends" if once else ""
+    help = f"name a file in place of `{once}`"
+    if params.get("is_fix"):
+        wrong, help = "changes what it watches with `--fix`", "leave `--fix` out: `--diff` shows what it would do"
     if wrong:
-        help = "name a file in place of `-`" if "input" in wrong else "leave `--fix` out: `--diff` shows what it would do"
         raise UsageError([Diagnostic("PC0744", f"`promptc {command.info_name} --watch` {wrong}", help=help)])
 
     def run(changed: Sequence[str]) -> int:
         command.meta[CHANGED] = tuple(changed)
         return _settle(reporter, lambda: int(act() or 0))
 
-    return reuse_packs(lambda: watch_runs(reporter, run))
+    return reuse_packs(lambda: watch_runs(reporter, run, written))
 
 
-def _report_disk(error: OSError, reporter: Reporter) -> int:
-    """Report a path that the system refuses anywhere in a run, such as a name that is too long or a folder without permission."""
+def _ends(name: str) -> bool:
+    """Return whether a file can be read only once, or has no content of its own: standard input, a pipe, a device."""
+    from pathlib import Path
+
+    return name == STDIN or (Path(name).exists() and not Path(name).is_file() and not Path(name).is_dir())
+
+
+def _report_system(error: OSError, reporter: Reporter) -> int:
+    """Report what the system refuses anywhere in a run, such as a name that is too long or one file more. Return the exit code."""
+    import errno
+
     from promptc.diag.findings import Diagnostic, DiskError
 
-    help = "give a path that exists and that you may use"
-    failed = DiskError([Diagnostic("PC0154", f"cannot use `{error.filename[:200]}`: {error.strerror}", help=help)])
+    scarce = ("EMFILE", "ENFILE", "ENOMEM", "ENOSPC", "EDQUOT", "EFBIG", "EROFS", "EIO", "EAGAIN", "EBADF")
+    if isinstance(error.filename, str) and error.strerror:
+        message, help = f"cannot use `{error.filename[:200]}`: {error.strerror}", "give a path that exists and that you may use"
+    elif isinstance(error, FileNotFoundError) and not _has_folder():
+        message, help = "the current folder was removed", "change to a folder that exists: `cd /`"
+    elif isinstance(error, FileNotFoundError) and "temporary" in str(error.strerror):
+        message, help = str(error.strerror)[:200], "name a folder that exists and that you may write to: `TMPDIR=FOLDER`"
+    elif errno.errorcode.get(error.errno or 0) in scarce:
+        discard_output()  # what the system did not take would fail again at the end
+        message, help = f"the system refuses: {error.strerror}", "free what it names, or raise the limit: `ulimit -a` shows the limits"
+    else:
+        _report_bug(error, reporter)
+        return BUG
+    failed = DiskError([Diagnostic("PC0154", message, help=help)])
     reporter.report(failed.diagnostics)
     if reporter.settings.with_traceback:
         import traceback
 
         write_stderr("".join(traceback.format_exception(error)))
     return failed.exit_code
+
+
+def _has_folder() -> bool:
+    try:
+        os.getcwd()  # noqa: PTH109  pathlib takes longer to import than a render may
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _report_bug(error: Exception, reporter: Reporter) -> None:

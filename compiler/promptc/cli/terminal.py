@@ -85,8 +85,11 @@ def write_stdout(data: bytes) -> None:
     except BrokenPipeError:
         _discard(sys.stdout)
     except OSError as wrong:
+        from promptc.files.atomic import advise_write
+
         _discard(sys.stdout)
-        raise DiskError([Diagnostic("PC0725", f"cannot write to standard output: {show_reason(wrong)}")]) from wrong
+        help = advise_write(wrong, "let standard output lead to a file or a program that takes it")
+        raise DiskError([Diagnostic("PC0725", f"cannot write to standard output: {show_reason(wrong)}", help=help)]) from wrong
 
 
 def show_text(text: str) -> None:

@@ -35,6 +35,14 @@ _NO_FOLDER_SYNC = (errno.EINVAL, errno.EACCES, errno.EBADF, errno.ENOTSUP)
 """The errors of systems that cannot sync a folder."""
 
 _MOST_BESIDE = 1000
+_ROOM = "make room on the disk, or name a file on another disk"
+_ADVICE = {
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), _ROOM),
+    **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "name a file in a folder that you may write to"),
+    errno.EFBIG: "allow larger files: `ulimit -f unlimited`",
+    errno.EISDIR: "name a file: this is a folder",
+}
+"""What to do about a failed write, by the number of the error."""
 
 
 def write_folder(folder: Path, files: Mapping[str, bytes], *, force: bool) -> None:
@@ -59,8 +67,17 @@ def write_folder(folder: Path, files: Mapping[str, bytes], *, force: bool) -> No
     except OSError as wrong:
         reason = show_reason(wrong)
         raise DiskError(
-            [Diagnostic("PC0725", f"cannot write `{folder}`: {reason}", help="name a folder inside a folder that exists")]
+            [
+                Diagnostic(
+                    "PC0725", f"cannot write `{folder}`: {reason}", help=advise_write(wrong, "name a folder inside a folder that exists")
+                )
+            ]
         ) from wrong
+
+
+def advise_write(wrong: Exception, usual: str = "name a file in a folder that exists") -> str:
+    """Return what to do about a failed write; `usual` if the error says nothing else."""
+    return _ADVICE.get(getattr(wrong, "errno", None) or 0, usual)
 
 
 def refuse_links(folder: AnyPath, names: Iterable[str]) -> None:
@@ -93,11 +110,13 @@ def write_file(name: str, data: bytes, *, mode: int = 0o666) -> None:
         if given.exists() and not given.is_file() and not given.is_dir():
             given.write_bytes(data)
             return
+        if name.endswith("/"):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
         path = Path(os.path.realpath(given))
         replace_file(path, data, like=path if path.exists() else None, mode=mode)
     except (OSError, ValueError) as wrong:
         reason = show_reason(wrong)
-        raise DiskError([Diagnostic("PC0725", f"cannot write `{name}`: {reason}", help="name a file in a folder that exists")]) from wrong
+        raise DiskError([Diagnostic("PC0725", f"cannot write `{name}`: {reason}", help=advise_write(wrong))]) from wrong
 
 
 def replace_file(

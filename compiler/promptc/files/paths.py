@@ -18,6 +18,14 @@ Held = Mapping[str, bytes]
 """Files that somebody is writing, such as in an editor: the content that each will have, by `name_held`."""
 
 
+def resolve_path(path: str | PathLike[str]) -> Path:
+    """Return the absolute path without links.
+
+    Links in a circle are left as they are. `Path.resolve` of Python 3.11 and 3.12 raises `RuntimeError` for them.
+    """
+    return Path(os.path.realpath(path))
+
+
 def show_path(span: Span, relative: str) -> str:
     """Return the name of a file for findings: `relative`, in the folder of the file that names it at `span`."""
     return str(PurePosixPath(span.file).parent / relative)

@@ -97,6 +97,13 @@ def is_still(look: Look) -> bool:
     return bool(found == seen)
 
 
+def name_look(look: Look) -> str:
+    """Return the path that was looked at."""
+    name, given, _ = look
+    parts = [one for one in given if isinstance(one, str)]
+    return os.path.join(*(parts[:1] if name == list_stamps.__name__ else parts))
+
+
 def _noted(look: Callable[..., _Looking]) -> Callable[..., _Looking]:
     """Return a function that notes its looks, except for calls with keyword arguments, which are for promptc's own files."""
 

@@ -17,6 +17,7 @@ from shlex import quote
 
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, UsageError, fail, offer_names, shorten, suggest
 from promptc.diag.frozen import frozen, replace
+from promptc.files.paths import resolve_path
 from promptc.files.reading import TooLongError, follow_link, read_mode
 from promptc.frontend.shape import check_effective_shape, check_pack_shape, list_sections
 from promptc.frontend.texts import PackFiles
@@ -116,7 +117,7 @@ def _merge(node: Node, file: Path, files: PackFiles, below: tuple[Path, ...]) ->
     node = index_sections(node, findings)
     extends = node.get("extends")
     if extends is not None:
-        node = _extend(node, extends, files, (*below, file.resolve()), findings)
+        node = _extend(node, extends, files, (*below, resolve_path(file)), findings)
     if findings:
         raise PromptcError(findings)
     return node
@@ -125,7 +126,7 @@ def _merge(node: Node, file: Path, files: PackFiles, below: tuple[Path, ...]) ->
 def _extend(node: Node, extends: Node, files: PackFiles, below: tuple[Path, ...], findings: list[Diagnostic]) -> Node:
     name = str(extends.value)
     parent = manifest_path(_resolve(Path(extends.folder), name, extends.span, files))
-    if parent.resolve() in below:
+    if resolve_path(parent) in below:
         raise fail(
             "PC0259", f"packs extend each other in a circle: `{name}` is extended already", extends.span, help="remove one `extends`"
         )
@@ -141,7 +142,7 @@ def _parse_base(file: Path, extends: Node, files: PackFiles) -> Node:
 
     A file outside the pack may belong to anybody, so no finding reveals its content until it is known to be a manifest.
     """
-    if file.resolve().is_relative_to(Path(extends.folder).resolve()):
+    if resolve_path(file).is_relative_to(resolve_path(extends.folder)):
         return _parse(file, files)
     try:
         node = _parse(file, files)
@@ -170,7 +171,7 @@ def _resolve(folder: Path, name: str, span: Span, files: PackFiles) -> Path:
         if stat.S_ISLNK(read_mode(place)):
             raise fail("PC0260", f"`extends: {name}` leads through a symbolic link", span, help="name the folder itself")
         files.note_unlinked(place)
-    if repository is not None and not place.resolve().is_relative_to(repository):
+    if repository is not None and not resolve_path(place).is_relative_to(repository):
         raise fail("PC0260", f"`extends: {name}` leaves the repository of this pack", span, help="copy that pack into this repository")
     if not stat.S_ISDIR(read_mode(place)) and place.suffix not in _ENDINGS:
         raise fail("PC0258", f"`extends: {name}` names no pack", span, help=_NAME)
@@ -179,7 +180,7 @@ def _resolve(folder: Path, name: str, span: Span, files: PackFiles) -> Path:
 
 def _find_repository(folder: Path) -> Path | None:
     """Return the nearest git repository that contains the folder, or None if there is none."""
-    inner = folder.resolve()
+    inner = resolve_path(folder)
     return next((one for one in (inner, *inner.parents) if read_mode(one / ".git")), None)
 
 

@@ -18,6 +18,7 @@ from promptc.cache import Cache
 from promptc.diag.findings import PromptcError, Span
 from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Any, Self
+from promptc.files.paths import resolve_path
 from promptc.files.reading import read_file
 from promptc.frontend.yaml import MAX_BYTES
 from promptc.golden.cases.case import INPUTS, MAX_PLAIN_BYTES, Case
@@ -25,7 +26,7 @@ from promptc.golden.cases.confine import choose_root, find_fault, is_inside
 from promptc.golden.cases.discover import load_case
 from promptc.golden.edits import FileChange, ValueUndo, list_changes, list_line_changes, put_back
 from promptc.golden.git import GitError, TreeEntry, is_blob, list_entries, read_blobs, run_git
-from promptc.golden.inputs import describe_inputs, identify, identify_file, list_packs, read_inputs
+from promptc.golden.inputs import describe_inputs, identify, identify_file, list_packs, make_plain, read_inputs
 from promptc.golden.running.environment import add_case
 from promptc.golden.running.resources import SuiteResources, work_in
 from promptc.golden.running.run import Shell, run_case
@@ -61,7 +62,7 @@ _PENDING = "PC0923"
 _STALE = "PC0192"
 _NONE: Mapping[str, str] = {}
 _GOLDEN = "golden."
-_IDENTITY = re.compile("[0-9a-f]{40}")
+_IDENTITY = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 @frozen
@@ -260,7 +261,7 @@ def _compare(
 ) -> Before:
     """Compare earlier files with those of now. A file of an earlier input is looked up even if it is no longer an input."""
     here = {path: identify_file(os.path.join(case.root, path)) for path in files} | now["files"]
-    changed = sorted(path for path in {*files, *here} if files.get(path) != here.get(path))
+    changed = sorted(path for path in {*files, *here} if files.get(path) != here.get(path) and not _is_held(case, path, files.get(path)))
     known = _read_earlier(case.root, dict.fromkeys(files[path] for path in changed if path in files))
     contents, left = dict[str, str | None](), _MOST_CHARACTERS
     for path in changed:
@@ -269,6 +270,14 @@ def _compare(
         contents[path] = text if left >= 0 else None
     lost = tuple(path for path, content in contents.items() if content is None and path in files)
     return Before({path: content for path, content in contents.items() if path not in lost}, lost, counter, models, version)
+
+
+def _is_held(case: Case, path: str, identity: str | None) -> bool:
+    """Return whether a file is still what git's name in a repository of the kind `sha256` says."""
+    try:
+        return identity is not None and is_blob(make_plain(read_file(os.path.join(case.root, path), MAX_PLAIN_BYTES)), identity)
+    except (OSError, ValueError):
+        return False
 
 
 def _read_earlier(root: str, identities: Collection[str]) -> dict[str, str]:
@@ -401,7 +410,7 @@ class _Trial:
     def _find_target(self, path: str) -> Path | None:
         """Return the place of a file in the copy, or None if it would be outside, or behind a link."""
         target = Path(self._root, path)
-        is_in = is_inside(path) and target.parent.resolve().is_relative_to(self._root)
+        is_in = is_inside(path) and resolve_path(target.parent).is_relative_to(self._root)
         return target if is_in and not target.is_symlink() else None
 
     def _write(self, source: Path, path: str, changes: Sequence[FileChange], *, is_new: bool) -> None:

@@ -93,6 +93,15 @@ _BACK = (
 _SLOW = "`git gc` makes a large repository faster; if its settings make it slow, work in a clone"
 _FEWER = "name a revision with fewer files, or unpack the pack of it by hand: `git archive`"
 _ABSENT = "remove it, or make one with `git init`"
+PARTIAL = "this clone is partial, and promptc fetches nothing; fetch the rest: `git fetch --refetch --no-filter`"
+"""What to do if git lacks files of a revision."""
+
+_KNOWN = {
+    "dubious ownership": "somebody else owns it; if you trust it, name it: `git config --global --add safe.directory FOLDER`",
+    "promisor": PARTIAL,
+}
+"""What to do about an error of git, by what its line says."""
+
 _OWN = "replace it with a copy: git would read the file there, whoever owns it"
 _INCLUDED = "remove the `include`, or write it in your own configuration, in your home folder"
 
@@ -199,8 +208,14 @@ def _run(command: Sequence[str], folder: str, given: bytes, until: float) -> byt
             raise TimeoutError(f"git takes more than {_SECONDS} seconds")
         if process.returncode:
             told.seek(0)
-            raise GitError(told.read(_PART).decode("utf-8", "replace").strip().split("\n")[0][:_LONGEST_LINE])
+            raise _explain(told.read(_PART).decode("utf-8", "replace").strip().split("\n"))
     return printed
+
+
+def _explain(lines: Sequence[str]) -> GitError:
+    """Return the error for what git printed: the line that says why git ended, and what to do if that is known."""
+    why = next((one for one in lines if one.startswith("fatal:")), lines[0])
+    return GitError(why[:_LONGEST_LINE], help=next((help for mark, help in _KNOWN.items() if mark in why), ""))
 
 
 def _make_variables(folder: str) -> dict[str, str]:
@@ -209,19 +224,33 @@ def _make_variables(folder: str) -> dict[str, str]:
     return {"GIT_WORK_TREE": root} if root is not None else {}
 
 
+def read_tree(folder: str, revision: str) -> str:
+    """Return the name of the tree of a revision. Raises `GitError`."""
+    name = run_git(folder, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{tree}}").decode().strip()
+    if not name.isalnum():  # `^HEAD` stands for all but the revision, and is read without complaint
+        raise GitError("it is not a single revision")
+    return name
+
+
 def list_entries(folder: str, revision: str, *paths: str) -> dict[str, TreeEntry]:
     """Return the files of a commit or tree, including links, by their paths. Raises `GitError`.
 
     Without `paths` these are all files, with paths from the repository's root. With `paths`, which are taken literally, they are the files
-    at and below these, from `folder`.
+    at and below these, from `folder`. In a partial clone that lacks one of them, no file has a size.
     """
-    listed = run_git(folder, "ls-tree", "-r", "-l", "-z", *([] if paths else ["--full-tree"]), revision, *(["--", *paths] if paths else []))
+    asked = ("-r", "-z", *([] if paths else ["--full-tree"]), revision, *(["--", *paths] if paths else []))
+    try:
+        listed = run_git(folder, "ls-tree", "-l", *asked)
+    except GitError as wrong:
+        if wrong.help != PARTIAL:
+            raise
+        listed = run_git(folder, "ls-tree", *asked)  # of a partial clone: without sizes, git needs no files
     if listed.count(b"\0") > _MOST_FILES:
         raise GitError(f"the revision has more than {_MOST_FILES} files", help=_FEWER)
     found: dict[str, TreeEntry] = {}
     for one in listed.split(b"\0"):
         about, tab, path = one.partition(b"\t")
-        mode, kind, identity, size = about.split() if tab else (b"",) * 4
+        mode, kind, identity, size = [*about.split(), b"", b""][:4] if tab else (b"",) * 4
         if kind == b"blob":
             found[os.fsdecode(path)] = TreeEntry(mode.decode(), identity.decode(), int(size) if size.isdigit() else -1)
     return found

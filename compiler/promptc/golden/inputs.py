@@ -16,14 +16,14 @@ from collections.abc import Iterator, Mapping
 from promptc.api import Pack
 from promptc.cache import Cache, describe_maker
 from promptc.compare import read_json
-from promptc.diag.findings import Diagnostic, DiskError, PromptcError, UsageError
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, UsageError, shorten
 from promptc.diag.frozen import as_plain, frozen, replace
 from promptc.diag.typed import Any
 from promptc.files.reading import read_file
 from promptc.golden.cases.case import MAX_PLAIN_BYTES, Case, Figures
 from promptc.golden.cases.confine import choose_pack, is_under, show_path
 from promptc.golden.cases.discover import CASE
-from promptc.golden.git import GitError, TreeEntry, find_repository, is_blob, list_entries, run_git
+from promptc.golden.git import GitError, TreeEntry, find_repository, is_blob, list_entries, read_tree, run_git
 from promptc.golden.running.resources import SuiteResources, work_in
 from promptc.model.messages import Ask
 from promptc.model.pack import MANIFEST
@@ -214,7 +214,7 @@ def load_touched(revision: str, folder: str) -> Touched:
     if root is None:
         raise _refuse_revision(revision, "there is no git repository here")
     try:
-        tree = run_git(root, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{tree}}").decode().strip()
+        tree = read_tree(root, revision)
         added = run_git(root, "ls-files", "--others", "--exclude-standard", "-z")
         return Touched(root, list_entries(root, tree), frozenset(os.fsdecode(one) for one in added.split(b"\0") if one))
     except GitError as wrong:
@@ -225,7 +225,7 @@ def load_touched(revision: str, folder: str) -> Touched:
 
 def _refuse_revision(revision: str, why: str, help: str = "") -> UsageError:
     help = help or "name a commit, a branch or a tag of the repository"
-    return UsageError([Diagnostic("PC0910", f"`--since {revision}`: {why}", help=help)])
+    return UsageError([Diagnostic("PC0910", f"`--since {shorten(revision)}`: {why}", help=help)])
 
 
 def is_touched(case: Case, resources: SuiteResources, touched: Touched) -> bool:
@@ -416,8 +416,13 @@ def _stamp(path: str) -> _Stamp:
 
 def identify(content: bytes) -> str:
     """Return git's name for a blob with that content, with line ends as `\\n`."""
-    plain = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    plain = make_plain(content)
     return hashlib.sha1(b"blob %d\0%b" % (len(plain), plain), usedforsecurity=False).hexdigest()
+
+
+def make_plain(content: bytes) -> bytes:
+    """Return the content with line ends as `\\n`."""
+    return content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
 
 class Touched:

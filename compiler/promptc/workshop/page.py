@@ -25,6 +25,7 @@ from promptc.diag.frozen import as_plain, frozen, replace
 from promptc.diag.typed import Any, TypeVar
 from promptc.economy import account_turns, find_break, read_request
 from promptc.explain.output import LineTracer, describe_lines
+from promptc.files.paths import resolve_path
 from promptc.files.reading import Look, list_folder, note_looks, read_given
 from promptc.frontend.json import MAX_STATE_BYTES
 from promptc.frontend.manifest import find_value, list_pools
@@ -502,8 +503,8 @@ def open_case(case: Case, pack: Pack) -> Iterator[CaseEnvironment]:
 
     Raises what preparing the environment raises.
     """
-    own = Path(case.root, case.pack).resolve()
-    shown = Path(pack.file).resolve()
+    own = resolve_path(Path(case.root, case.pack))
+    shown = resolve_path(pack.file)
     elsewhere = "" if shown in (own, own / MANIFEST) else str(shown)
     with _OnePack(pack, elsewhere) as resources, prepare_case(case, resources) as environment, work_in(environment.root):
         yield environment

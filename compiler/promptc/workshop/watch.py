@@ -8,64 +8,64 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from watchfiles import watch
 
-from promptc.diag.findings import Diagnostic, DiskError, show_reason
-from promptc.files.reading import Look, is_still, list_stamps
+from promptc.files.paths import resolve_path
+from promptc.files.reading import Look, is_still, list_stamps, name_look
 
 _DEBOUNCE, _STEP, _LOOK = 200, 20, 100
 """Milliseconds: the longest time to gather changes, the time between two polls, and the timeout after which to check for the end."""
 
-_STAMPS = "list_stamps"
+_SECOND = 1
+_STAMPS = list_stamps.__name__
 
 
 def iter_events(looks: Sequence[Look], ended: threading.Event) -> Iterator[bool]:
     """Yield True when something has happened to the files, and False after each short while without events, until `ended` is set.
 
-    Without looks, wait for one short while, and yield False once.
+    Without looks, wait for one short while, and yield False once. If the system cannot watch the files, wait for a second, and yield False
+    once: then the caller must look for itself.
     """
     if not looks:
         ended.wait(_LOOK / 1000)
         yield False
         return
+    watched = _Watched(looks)
     try:
-        yield from _Watched(looks).iter_changes(ended)
+        yield from watched.iter_changes(ended)
     except FileNotFoundError:
         yield True  # a folder was removed before it could be watched
+    except (OSError, RuntimeError):  # watchfiles has an error of its own for a system without a free watcher
+        ended.wait(_SECOND)
+        yield False
 
 
 def list_watched(looks: Sequence[Look]) -> list[str]:
     """Return the files that were looked at, sorted. Folders and missing files are left out."""
     stamped = [path for name, _, seen in looks if name == _STAMPS and not isinstance(seen, str) for path, _ in seen]
-    return sorted({str(path) for path in (*map(Path, stamped), *(_read_path(one) for one in looks if one[0])) if path.is_file()})
+    return sorted({str(path) for path in map(Path, (*stamped, *(name_look(one) for one in looks if one[0]))) if path.is_file()})
 
 
-def wait_for_change(looks: Sequence[Look]) -> list[str]:
+def wait_for_change(looks: Sequence[Look], is_own: Callable[[Path], bool] = lambda _: False) -> list[str]:
     """Wait until something that was looked at has changed, and return the absolute paths that changed, sorted.
 
-    A change before the call counts, too. Folders are watched, so a file that is replaced is followed. Raises `KeyboardInterrupt`, and
-    `DiskError` (PC0739) if the system cannot watch more files.
+    The caller's own output (`is_own`) may change. A change before the call counts. Folders are watched, so a file that is replaced is
+    followed. If the system watches no more folders, or does not let the user list one, the files are looked at every second. Raises
+    `KeyboardInterrupt`.
     """
-    known = [one for one in looks if one[0]]
+    known, never = [one for one in looks if one[0]], threading.Event()
     while True:
-        watched = _Watched(known)
-        try:
-            for at, changes in enumerate(watched.iter_changes()):
-                if changes or at == 0:
-                    changed = sorted({str(path.absolute()) for one in known if not is_still(one) for path in _list_changed(one)})
-                    if changed:
-                        return changed
-                if changes:
-                    break  # a folder may have been replaced, so it is watched anew
-        except FileNotFoundError:
-            continue
-        except OSError as wrong:
-            message = f"the files cannot be watched: {show_reason(wrong)}"
-            help = "end other programs that watch files, or raise the limit of the system"
-            raise DiskError([Diagnostic("PC0739", message, help=help)]) from None
+        for at, has_changed in enumerate(iter_events(known, never)):
+            if has_changed or at == 0:
+                found = (path for one in known if not is_still(one) for path in _list_changed(one))
+                changed = sorted({str(path.absolute()) for path in found if not is_own(path)})
+                if changed:
+                    return changed
+            if has_changed:
+                break  # a folder may have been replaced, so it is watched anew
 
 
 class _Watched:
@@ -76,7 +76,7 @@ class _Watched:
         self._names: set[Path] = set()
         self._listed: set[Path] = set()
         for look in looks:
-            path = _read_path(look)
+            path = Path(name_look(look))
             self._add(path)
             if look[0] == _STAMPS:
                 for inside, folders, _ in os.walk(path):
@@ -85,8 +85,8 @@ class _Watched:
             elif look[0] == "list_folder":
                 self._list(path)
 
-    def iter_changes(self, ended: threading.Event | None = None) -> Iterator[bool]:
-        """Yield True for changes, and False after each short while without any. Stop when `ended` is set; without it, on an interrupt."""
+    def iter_changes(self, ended: threading.Event) -> Iterator[bool]:
+        """Yield True for changes, and False after each short while without any, until `ended` is set or the user interrupts."""
         made = watch(
             *sorted(self._folders),
             watch_filter=self._is_meant,
@@ -95,7 +95,6 @@ class _Watched:
             rust_timeout=_LOOK,
             yield_on_timeout=True,
             stop_event=ended,
-            raise_interrupt=ended is None,
             recursive=False,
         )
         return map(bool, made)
@@ -106,7 +105,7 @@ class _Watched:
 
     def _add(self, path: Path) -> None:
         """Add the name of a path, and the name of its folder. If the path is missing, add the first missing part of it as well."""
-        inner = path.parent.resolve() / path.name
+        inner = resolve_path(path.parent) / path.name
         self._names.add(inner)
         while not inner.parent.is_dir():
             inner = inner.parent
@@ -116,21 +115,14 @@ class _Watched:
 
     def _list(self, folder: Path) -> None:
         if folder.is_dir():
-            self._listed.add(folder.resolve())
-            self._folders.add(folder.resolve())
+            self._listed.add(resolve_path(folder))
+            self._folders.add(resolve_path(folder))
 
 
 def _list_changed(look: Look) -> list[Path]:
     """Return the paths that have changed; for a look at all files in a folder, only those files."""
     name, given, seen = look
     if name != _STAMPS or isinstance(seen, str):
-        return [_read_path(look)]
+        return [Path(name_look(look))]
     before, now = dict(seen), dict(list_stamps(*given))
     return [Path(one) for one in before.keys() | now.keys() if before.get(one) != now.get(one)]
-
-
-def _read_path(look: Look) -> Path:
-    """Return the path that was looked at."""
-    name, given, _ = look
-    parts = [one for one in given if isinstance(one, str)]
-    return Path(*parts[:1]) if name == _STAMPS else Path(*parts)

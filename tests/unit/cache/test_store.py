@@ -185,6 +185,19 @@ def test_the_oldest_go_first(cache, folder, monkeypatch):
     assert [_load(cache, name) for name in ("first", "second", "third")] == [None, CONTENT, CONTENT]
 
 
+def test_what_the_cache_did_not_write_stays(cache, folder, monkeypatch):
+    """`PROMPTC_CACHE` may name a folder with other files in it."""
+    cache.keep("first", CONTENT)
+    half = folder / ".promptc-0123456789ab-0.tmp"
+    others = [folder / "thesis.odt", folder / ".profile", folder / "a.promptc"]
+    for one in (half, *others):
+        one.write_bytes(CONTENT)
+        os.utime(one, (1, 1))
+    monkeypatch.setattr(store, "MAX_FOLDER", 1)
+    cache.keep("second", CONTENT)
+    assert sorted(folder.iterdir()) == sorted(others)
+
+
 def test_what_is_too_large_is_not_kept(cache, monkeypatch):
     monkeypatch.setattr(store, "MAX_FILE", 200)
     cache.keep("entry", CONTENT)

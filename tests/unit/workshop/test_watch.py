@@ -78,6 +78,31 @@ def test_what_changes_while_it_waits_is_told(name, folder):
     assert found == [[str(folder / one) for one in told]]
 
 
+@pytest.mark.parametrize("wrong", [OSError(28, "OS file watch limit reached"), PermissionError(13, "no"), RuntimeError("no more watchers")])
+def test_where_the_system_watches_no_more_the_files_are_looked_at(wrong, folder, monkeypatch):
+    from promptc.workshop import watch
+
+    def refuse(*_, **__):
+        raise wrong
+
+    monkeypatch.setattr(watch, "watch", refuse)
+    monkeypatch.setattr(watch, "_SECOND", 0.01)
+    looks, found = look(folder), []
+    waiting = threading.Thread(target=lambda: found.append(wait_for_change(looks)), daemon=True)
+    waiting.start()
+    time.sleep(0.1)
+    make(folder, "read")
+    waiting.join(60)
+    assert found == [[str(folder / "read")]]
+
+
+def test_ones_own_output_is_no_change(folder):
+    looks = look(folder)
+    for name in ("store.db", "cases/one/report.json", "read"):
+        make(folder, name)
+    assert wait_for_change(looks, lambda path: path.name in ("store.db", "report.json")) == [str(folder / "read")]
+
+
 @pytest.mark.parametrize("name", NONE)
 def test_what_is_no_change_is_not_told(name, folder):
     looks, found = look(folder), []

@@ -25,6 +25,7 @@ from promptc.diag.findings import Diagnostic, DiskError, UsageError, shorten, sh
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
 from promptc.files.atomic import refuse_links, write_file
+from promptc.files.paths import resolve_path
 from promptc.files.reading import follow_link
 from promptc.frontend.json import MAX_STATE_BYTES
 from promptc.model.messages import CHAT, FORMATS
@@ -300,7 +301,7 @@ def _choose_folder(asked: ApplyAsked) -> Path:
 
 def _sort(paths: Sequence[Path]) -> tuple[Path, ...]:
     """Return the paths without duplicates, the newest first if the system knows their times."""
-    known = {path.resolve(): path for path in paths}
+    known = {resolve_path(path): path for path in paths}
     return tuple(sorted(known.values(), key=lambda path: (-_read_time(path), str(path))))
 
 

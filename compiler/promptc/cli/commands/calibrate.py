@@ -10,7 +10,7 @@ import click
 
 from promptc.api import Pack
 from promptc.cli.group import PACK, Command
-from promptc.cli.request import read_bytes
+from promptc.cli.request import check_apart, read_bytes
 from promptc.cli.terminal import PLAIN, Paint, Reporter, clip_cells, escape_controls, read_width, show_text
 from promptc.cli.views.drawing import Cell, render_bar, render_table, show_count, show_ratio, wrap
 from promptc.diag.findings import (
@@ -28,7 +28,7 @@ from promptc.diag.findings import (
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.files.atomic import write_file
-from promptc.files.reading import check_pack_path, read_inside
+from promptc.files.reading import check_pack_path, note_looks, read_inside
 from promptc.frontend.json import load_json
 from promptc.model.calibration import MOST_RATIO, Pair, group_pairs, is_day, is_name, measure, render_calibration
 from promptc.model.messages import PROVIDERS
@@ -114,7 +114,8 @@ def calibrate_command(reporter: Reporter, /, pack: str, usage: str, quantile: st
     parts = _read_quantile(quantile)
     defaults = _read_defaults(**given)
     known = Pack.load(pack).model
-    pairs, unfit = _read_pairs(usage, known, defaults)
+    (pairs, unfit), looks = note_looks(lambda: _read_pairs(usage, known, defaults))
+    check_apart({"-o": output}, looks)
     reporter.report([*unfit[:_MOST_SHOWN], *_summarise(unfit, usage)])
     if not pairs:
         message = f"no line of {usage} is a report of `{known.name}` with a usage"

@@ -21,13 +21,13 @@ from promptc.cli.terminal import STDIN, Reporter, read_stdin, read_width
 from promptc.cli.views.difference import STYLES, DifferenceStyle, render_difference, render_stat
 from promptc.cli.views.drawing import Page
 from promptc.compare import Side, compare_sides, is_messages, read_json, read_report, read_side
-from promptc.diag.findings import Diagnostic, DiskError, FitError, UsageError, show_reason
+from promptc.diag.findings import Diagnostic, DiskError, FitError, UsageError, shorten, show_reason
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, Literal
 from promptc.frontend.json import MAX_STATE_BYTES
 from promptc.golden.cases.case import name_golden, read_golden_name
 from promptc.golden.cases.confine import is_inside
-from promptc.golden.git import GitError, TreeEntry, list_entries, read_blobs, run_git
+from promptc.golden.git import PARTIAL, GitError, TreeEntry, find_repository, list_entries, read_blobs, read_tree, run_git
 from promptc.model.state import State
 from promptc.pipeline import Prompt, read_output
 
@@ -250,21 +250,31 @@ def extract_revision(revision: str) -> Iterator[Path]:
         try:
             here = os.getcwd()  # noqa: PTH109
             found = list_entries(here, _read_tree(here, revision))
+            if found and all(one.size < 0 for one in found.values()):
+                raise GitError("its files are not all here", help=PARTIAL)
             kept = {path: one for path, one in found.items() if is_inside(path) and 0 <= one.size <= MAX_STATE_BYTES}
             _write_files(Path(folder), kept, read_blobs(here, [one.identity for one in kept.values()]))
         except (GitError, OSError, ValueError) as wrong:
             why, help = show_reason(wrong), getattr(wrong, "help", "")
-            message = f"the files of the revision `{revision}` cannot be written out: {why}"
+            message = f"the files of the revision `{shorten(revision)}` cannot be written out: {why}"
             raise DiskError([Diagnostic("PC0742", message, help=help)]) from wrong
         yield Path(folder)
 
 
 def _read_tree(here: str, revision: str) -> str:
     """Return the name of the tree of a revision. Raises `DiskError` (PC0742)."""
+    if find_repository(os.path.realpath(here)) is None:
+        help = "change to a folder of the repository, or name two packs"
+        raise DiskError([Diagnostic("PC0742", "the current folder is in no git repository", help=help)])
     try:
-        return run_git(here, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{tree}}").decode().strip()
+        return read_tree(here, revision)
     except GitError as wrong:
-        why = f"git is not asked for the revision `{revision}`: {wrong}" if wrong.help else f"git knows no revision `{revision}` here"
+        shown = shorten(revision)
+        why = (
+            f"git is not asked for the revision `{shown}`: {wrong}"
+            if wrong.help or wrong.is_missing
+            else f"git knows no revision `{shown}` here"
+        )
         help = "install git" if wrong.is_missing else wrong.help or "run `git log` inside the repository to see its revisions"
         raise DiskError([Diagnostic("PC0742", why, help=help)]) from wrong
 

@@ -14,6 +14,7 @@ import click
 from promptc.api import Pack
 from promptc.cli.group import PACK_OR_HERE, Command, choose_pack_here, complete, group, refuse, take
 from promptc.cli.options import MODELS, MOOD, PATCH, VARIANT, make_request
+from promptc.cli.request import check_apart
 from promptc.cli.shell import CaseShell
 from promptc.cli.terminal import Reporter, clip_cells, escape_controls, show_json, show_text, write_stdout
 from promptc.cli.views.drawing import show_count
@@ -21,8 +22,8 @@ from promptc.diag.findings import FAMILIES, Code, Diagnostic, DiskError, UsageEr
 from promptc.diag.frozen import as_plain
 from promptc.diag.typed import Any
 from promptc.files.atomic import refuse_links, write_file
-from promptc.files.paths import name_shipped, read_pack_file
-from promptc.files.reading import read_file
+from promptc.files.paths import name_shipped, read_pack_file, resolve_path
+from promptc.files.reading import note_looks, read_file
 from promptc.frontend.yaml import resolve_scalar
 from promptc.golden.cases.case import INPUTS, is_pending
 from promptc.golden.cases.discover import CASE, load_case
@@ -162,7 +163,7 @@ def init_command(reporter: Reporter, folder: str, template: str) -> int:
         write_file(str(target / one), files[one])
     with SuiteResources() as resources:
         for one in (one for one in notes if one not in there):
-            case = load_case(str((target / one).resolve().parent), str(target.resolve()))
+            case = load_case(str(resolve_path(target / one).parent), str(resolve_path(target)))
             if case.golden:
                 write_file(str(target / one), note_case(case, resources, CaseShell()))
     reporter.say(_describe_made(folder, name, template, [one for one in (*files, *notes) if os.path.lexists(target / one)]))
@@ -295,7 +296,8 @@ def map_command(reporter: Reporter, /, pack: str, format: str, output: str | Non
     patches change.
     """
     request = make_request(given)
-    text = _render(Pack.load(pack), format, request.variants, request.patches)
+    text, looks = note_looks(lambda: _render(Pack.load(pack), format, request.variants, request.patches))
+    check_apart({"-o": output}, looks)
     if output is None and format == "markdown":
         show_text(text)
     elif output is None:

@@ -26,6 +26,7 @@ from promptc.cli.views.drawing import render_table
 from promptc.cli.views.verdict import HELP, ReviewPlace, Screen, lay_out, name_alike, render_page
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError, UsageError, fail, show_plural, show_reason, suggest
 from promptc.diag.frozen import replace
+from promptc.files.paths import resolve_path
 from promptc.golden.cases.case import PENDING
 from promptc.golden.cases.confine import choose_root, show_path
 from promptc.golden.cases.discover import CASE, CaseFolder, choose_places, load_case
@@ -202,7 +203,7 @@ def _list_asked(place: CaseFolder) -> list[str]:
 
 def _show(one: Verdict) -> str:
     """Return the path relative to the working folder."""
-    return show_path(str(Path(one.root, one.file)), str(Path.cwd().resolve()))
+    return show_path(str(Path(one.root, one.file)), str(resolve_path(Path.cwd())))
 
 
 def _remove(one: Verdict, refused: list[Diagnostic]) -> bool:
@@ -270,8 +271,8 @@ def _list_at(pattern: str, folder: str | None, only: str | None) -> list[Pending
     place = path if path.is_dir() else path.parent
     if not pattern or not any(os.path.lexists(one) for one in (path, f"{path}{PENDING}")) or not place.is_dir():
         return []
-    paths = {str(path.resolve()), str(place.resolve() / path.name) if place != path else str(place.resolve())}
-    within = Path(folder or place).resolve()
+    paths = {str(resolve_path(path)), str(resolve_path(place) / path.name) if place != path else str(resolve_path(place))}
+    within = resolve_path(folder or place)
     return [
         one for one in _list(str(place), only) if Path(one.folder).is_relative_to(within) and any(_is_at(one, found) for found in paths)
     ]
@@ -305,7 +306,7 @@ def _list_names(one: PendingGolden) -> tuple[str, ...]:
 
 
 def _refuse_several(name: str, folders: Sequence[str]) -> UsageError:
-    here = str(Path.cwd().resolve())
+    here = str(resolve_path(Path.cwd()))
     listed = ", ".join(f"`{escape_controls(show_path(folder, here))}`" for folder in folders)
     return UsageError([Diagnostic("PC0943", f"`{name}` names cases in {len(folders)} folders", help=f"name one by its path: {listed}")])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import ExitStack
 
 import click
@@ -97,6 +98,9 @@ def lsp_command(stdio: bool) -> int:
     It speaks the Language Server Protocol over standard input and output, and ends with the editor. It reads the files of a pack that is
     open, and writes nothing.
     """
+    if sys.stdin is None or sys.stdout is None:
+        message = "`promptc lsp` speaks over standard input and output, and one of them is closed"
+        raise UsageError([Diagnostic("PC0723", message, help="let your editor start it, with both open")])
     try:
         from promptc.workshop.editor import serve  # imported late: pygls is an extra
     except ImportError:

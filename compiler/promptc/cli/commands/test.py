@@ -34,6 +34,7 @@ from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Any
 from promptc.explain.items import count_tokens_held, list_items
 from promptc.files.atomic import write_file
+from promptc.files.paths import resolve_path
 from promptc.files.reading import leave_looks, list_stamps, read_stamp
 from promptc.frontend.manifest import manifest_path
 from promptc.golden.cases.case import GOLDENS, PENDING, Case, CaseOutcome
@@ -171,7 +172,7 @@ def _look_after(places: Sequence[CaseFolder], changed: Sequence[str], cache: Cac
     Also look at all inputs of the cases, so that `--watch` knows where they are: the runs look at copies, in other processes.
     """
     known: dict[str, Passes] = {}
-    paths, made = [Path(one).resolve() for one in changed], {place.folder: _list_inputs(place, known, cache) for place in places}
+    paths, made = list(map(resolve_path, changed)), {place.folder: _list_inputs(place, known, cache) for place in places}
     folders = {*(one for inner, _ in made.values() for one in inner), *(place.top for place in places if place.top)}
     for folder in sorted(one for one in folders if not any(str(above) in folders for above in Path(one).parents)):
         list_stamps(folder, PENDING)
@@ -193,7 +194,7 @@ def _list_inputs(place: CaseFolder, known: dict[str, Passes], cache: Cache | Non
     if root not in known and cache is not None:
         known[root] = Passes(cache, root)
     packs, files = known[root].list_inputs(place.folder) if root in known else ([f"{root}/{choose_pack(place.folder, root)}"], [])
-    return [place.folder, *(str(manifest_path(Path(one)).parent.resolve()) for one in packs)], files
+    return [place.folder, *(str(resolve_path(manifest_path(Path(one)).parent)) for one in packs)], files
 
 
 class _Telling:

@@ -21,6 +21,7 @@ from promptc.api import load
 from promptc.diag.findings import Span, offer_names
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
+from promptc.files.paths import resolve_path
 from promptc.golden.cases.case import Case, CaseError, fail_case
 from promptc.golden.cases.confine import confine, confine_copy, confine_pack, find_fault, is_under, refuse_path
 from promptc.golden.cases.discover import CASE
@@ -167,7 +168,7 @@ def _fill(path: Path, size: int) -> None:
 def _choose_path(case: Case, root: str, folder: Path, kind: str, name: str) -> Path:
     """Return the path at which a file is created. Links on the way are resolved first, so that nothing is written through them."""
     path = folder / name
-    parent = path.parent.resolve()
+    parent = resolve_path(path.parent)
     if path.is_symlink() or path.is_dir() or not parent.is_relative_to(root) or not parent.is_dir():
         span = case.node.value["given"].value[kind].key_span(name)
         raise fail_case("PC0905", f"`{name}` cannot be made in the copy of the case", span, help="name a file in a folder of the case")
@@ -276,7 +277,7 @@ def _import(case: Case, root: str, fence: str, resources: SuiteResources) -> Ite
         for name, wanted in case.given["stores"].items():
             statements = () if isinstance(wanted, str) else tuple(wanted.get("sql", ()))
             named = wanted if isinstance(wanted, str) else wanted["from"]
-            files = Path(confine(named, str(folder), fence, case.node.value["given"].key_span("stores"))).resolve()
+            files = resolve_path(confine(named, str(folder), fence, case.node.value["given"].key_span("stores")))
             if not statements:
                 urls[name] = resources.load_store(str(files))
                 continue

@@ -24,6 +24,7 @@ from tiktoken import load, registry
 
 from promptc.diag.findings import PromptcError, Span, fail, suggest
 from promptc.diag.typed import Any
+from promptc.files.paths import resolve_path
 from promptc.files.reading import read_file, read_given
 from promptc.text.counters.bpe import VOCABULARIES
 from promptc.text.counters.counter import ENCODING, LARGEST, Refusing, TokenCounter, list_token_ends
@@ -108,7 +109,7 @@ _LOADED: dict[tuple[object, ...], EncodingCounter] = {}
 def _load_constructors(name: str, span: Span | None) -> Mapping[str, Callable[[], dict[str, Any]]]:
     """Return the functions with which the plug-ins of tiktoken make encodings. tiktoken imports the whole package `tiktoken_ext`."""
     here = Path.cwd()
-    stray = [folder for folder in tiktoken_ext.__path__ if Path(folder).parent.resolve() == here]
+    stray = [folder for folder in tiktoken_ext.__path__ if resolve_path(Path(folder).parent) == here]
     if stray:  # as with `python -m promptc` in a clone: the user did not install this package
         message = f"`{name}` would run the code of `tiktoken_ext` in the current folder, which is not installed"
         raise fail("PC0182", message, span, help="run promptc in another folder, or as `promptc` in place of `python -m promptc`")
