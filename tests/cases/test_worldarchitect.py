@@ -118,7 +118,9 @@ def test_the_lists_of_play_share_no_input_with_each_other_nor_with_what_is_asked
     lists = [_rows(name) for name in PLAY]
     assert [(len(one), sum(not row[1] for row in one)) for one in lists] == [(80, 20)] * 3 + [(160, 40), (58, 20), (81, 25), (96, 26)]
     inputs = [normalize(columns[0]) for one in lists for columns in one]
-    assert {one for one in inputs if inputs.count(one) > 1} <= {"i nod", "brb pizza is here"}, "two hands wrote the same few words"
+    assert {one for one in inputs if inputs.count(one) > 1} <= {"i nod", "ok", "search the body", "brb pizza is here"}, (
+        "two hands wrote the same few words"
+    )
     assert all(2 <= len(row[2].split()) <= 5 for one in lists[:5] for row in one)
     asked = {normalize(line.split("\t")[0]) for line in (FOLDER / "prompt_archive/1.1/asked.tsv").read_text(encoding="utf-8").splitlines()}
     both = asked & {*inputs, *(normalize(columns[0]) for columns in QUERIES)}
