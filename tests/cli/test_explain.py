@@ -116,10 +116,10 @@ def test_a_percentage_that_others_leave_too_little_of_says_so(run, tmp_path):
         encoding="utf-8",
     )
     state.write_text("{}", encoding="utf-8")
-    goal = "for its cap of 12 tokens; its share is 20, but other sections leave no more"
+    goal = "for its cap of 12 tokens, what others leave of its share of 20"
     for more in ((), ("--why", "docs")):
         assert goal in run("explain", str(pack), str(state), "--width", "200", *more).out
-        assert "leave no more" not in run("explain", str(pack), str(state), "--budget", "60", *more).out
+        assert "what others leave" not in run("explain", str(pack), str(state), "--budget", "60", *more).out
 
 
 def test_a_line_is_told_as_it_is_shown_with_what_the_state_has(keep, run):

@@ -439,7 +439,7 @@ def _tell_squeezed(fitted: Fitted, name: str, grant: int | None) -> str:
     if grant is None or budget is None or budget.cap is None or not budget.is_percent:
         return ""
     share = budget.cap.tokens(fitted.strained.selection.bound.total)
-    return f"; its share is {share:,}, but other sections leave no more" if grant < share else ""
+    return f", what others leave of its share of {share:,}" if grant < share else ""
 
 
 def list_items(cuts: Sequence[Applied], *, placed: bool = False) -> list[str]:
