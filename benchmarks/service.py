@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import count
+from itertools import count, repeat
 from pathlib import Path
 from random import Random
 from statistics import quantiles
@@ -42,13 +42,17 @@ import time
 
 from fastapi import FastAPI, Response
 
-app, seconds = FastAPI(), 0.0
+app, steps = FastAPI(), 0
+
+
+def step(count):
+    begun = time.thread_time()
+    sum(range(count))
+    return time.thread_time() - begun
 
 
 def work():
-    until = time.thread_time() + seconds
-    while time.thread_time() < until:
-        pass
+    step(steps)
     return {"messages": [], "tokens": 0}
 
 
@@ -64,15 +68,15 @@ async def go_on(name: str, changes: list[dict]):
 
 @app.put("/seconds/{value}")
 async def settle(value: float):
-    global seconds
-    seconds = value
+    global steps
+    steps = int(value * 1_000_000 / min(step(1_000_000) for _ in range(9)))
 
 
 @app.get("/metrics")
 async def show_metrics():
     return Response()
 """
-"""A service without promptc. It computes for a set time, and so shows the delays that the machine causes."""
+"""A service without promptc. It does so much work that it takes a set time at best, and so shows the delays that the machine causes."""
 
 
 def read_guide(kept: int) -> dict[str, str]:
@@ -123,6 +127,11 @@ class Server:
         """Return the present memory of the service in MiB (Linux)."""
         pages = int(Path(f"/proc/{self._process.pid}/statm").read_text(encoding="ascii").split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+    def read_busy(self) -> float:
+        """Return the seconds for which the service has been busy: its processor time (Linux)."""
+        times = Path(f"/proc/{self._process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+        return sum(map(int, times[11:13])) / os.sysconf("SC_CLK_TCK")
 
     def stop(self) -> None:
         """Stop the service as its operator would."""
@@ -283,9 +292,10 @@ class Crowd:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """The results of one run of the service."""
+    """The results of one run of the service. At the `rate`, in turns a second, it is busy for four fifths of the time."""
 
     capacity: float
+    rate: float
     even: Load
     drawn: Load
     memory: tuple[float, float]
@@ -298,21 +308,35 @@ def measure_service(seconds: float, probe: float, talks: int, kept: int) -> Serv
         return asyncio.run(_measure(server, seconds, probe, talks, kept))
 
 
-def measure_bare(seconds: float, probe: float, talks: int, capacity: float) -> Load:
-    """Load a service of this capacity that only computes, at even distances, as `measure_service` loads the guide's."""
+def measure_bare(seconds: float, probe: float, talks: int, rate: float) -> Load:
+    """Load a service that only computes with so many turns a second at even distances. They keep it busy for four fifths of the time."""
 
     async def measure(server: Server) -> Load:
         await server.read_metrics()
         crowd = Crowd(server.port, talks)
         idle = await crowd.find_capacity(probe)
-        status, _ = await Connection(server.port).ask("PUT", f"/seconds/{max(0.0, 1 / capacity - 1 / idle):.9f}")
+        status, _ = await Connection(server.port).ask("PUT", f"/seconds/{max(0.0, _LOAD / rate - 1 / idle):.9f}")
         assert status == 200
-        load = await crowd.drive(iter(lambda: 1 / (_LOAD * capacity), None), seconds)
+        load = await crowd.drive(repeat(1 / rate), seconds)
         crowd.close()
         return load
 
     with run_server({"service.py": _BARE}) as server:
         return asyncio.run(measure(server))
+
+
+async def _find_rate(server: Server, crowd: Crowd, capacity: float, probe: float) -> float:
+    """Return the turns a second, at even distances, that keep the service busy for four fifths of the time.
+
+    Turns that come one at a time cost more than turns that always wait for the one before, so this is less than that share of the capacity.
+    """
+    rate = _LOAD * capacity
+    for _ in range(3):
+        begun, busy = time.perf_counter(), server.read_busy()
+        await crowd.drive(repeat(1 / rate), probe)
+        share = (server.read_busy() - busy) / (time.perf_counter() - begun)
+        rate = min(_LOAD * capacity, rate * _LOAD / share)
+    return rate
 
 
 async def _measure(server: Server, seconds: float, probe: float, talks: int, kept: int) -> Service:
@@ -321,30 +345,31 @@ async def _measure(server: Server, seconds: float, probe: float, talks: int, kep
     await crowd.fill(kept)
     await crowd.find_capacity(probe / 3)  # the first turns are slow
     capacity = await crowd.find_capacity(probe)
+    rate = await _find_rate(server, crowd, capacity, probe)
     begun = server.measure_memory()
     changes = [(_RULES, _OTHER), ("evict:", "evcit:")]
     acts = [(seconds * part, partial(server.change_pack, *change)) for part, change in zip((0.5, 0.75), changes, strict=True)]
-    rate = _LOAD * capacity
-    even = await crowd.drive(iter(lambda: 1 / rate, None), seconds, acts)
+    even = await crowd.drive(repeat(1 / rate), seconds, acts)
     ended = server.measure_memory()
     await server.read_metrics(reloads=len(changes))
     drawn = await crowd.drive(iter(partial(Random(7).expovariate, rate), None), seconds / 3)
     crowd.close()
-    return Service(capacity, even, drawn, (begun, ended), await server.read_metrics())
+    return Service(capacity, rate, even, drawn, (begun, ended), await server.read_metrics())
 
 
 def bench_service(scale: Scale) -> None:
     """Print the capacity of the service, its response times at four fifths of it, its memory, and the effect of a reload."""
     seconds = scale.choose(*_SECONDS)
-    begin(f"Service: the example with FastAPI on loopback, {scale.choose(*_TALKS)} talks, {seconds:g} s at four fifths of its capacity")
+    begin(f"Service: the example with FastAPI on loopback, {scale.choose(*_TALKS)} talks, {seconds:g} s at a load of four fifths")
     found = measure_service(seconds, scale.choose(*_PROBE), scale.choose(*_TALKS), scale.choose(*_KEPT))
-    bare = measure_bare(seconds, scale.choose(*_PROBE), scale.choose(*_TALKS), found.capacity)
+    bare = measure_bare(seconds, scale.choose(*_PROBE), scale.choose(*_TALKS), found.rate)
     loads = {
         "turns at even distances": found.even,
         "the same, of a service that only computes as long": bare,
         "turns at random, as people come": found.drawn,
     }
     show("capacity, turns a second", found.capacity, ",.0f")
+    show("turns a second that keep it busy for four fifths of the time", found.rate, ",.0f")
     for name, load in loads.items():
         show(name, len(load.seconds), ",")
         show("  not answered by a prompt", len(load.seconds) - load.statuses[200], "", at_most=0)

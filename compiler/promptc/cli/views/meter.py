@@ -341,9 +341,9 @@ def render_cuts(outcome: Outcome, width: int, paint: Paint, slack: Sequence[Slac
 def _iter_cut_lines(ladder: Ladder, slack: Slack | None, outcome: Outcome, width: int, paint: Paint) -> Iterator[str]:
     tokens, cuts = outcome.fitted.layout.meter.tokens, ladder.run.applied
     counts = f"{show_count(tokens(cuts[0].before))} → {show_count(tokens(cuts[-1].after))}"
-    first, *more = wrap(f"{ladder.title}: {counts}, {ladder.goal}", width)
+    first, *rest = wrap(f"{ladder.title}: {counts}, {ladder.goal}", width)
     yield first.replace(ladder.title, paint.apply(ladder.title, "bold"), 1)
-    yield from more
+    yield from rest
     for _, same in groupby(cuts, key=lambda one: (one.step.label, one.step.sections if len(one.step.sections) > 1 else one.section)):
         yield from _iter_step_lines(list(same), ladder, outcome, width, paint)
     if ladder.target is not None and ladder.run.is_met and cuts[-1].needs > 0:
