@@ -5,7 +5,7 @@ const base = location.pathname;
 const asked = { shown: null, tries: new Map(), variants: {}, patches: [], format: "" };
 let start = null, view = null, controls = null, other = null, notch = null, line = null, sliding = false, drawn = null;
 
-// --- the page as one file: it contains the answers (workshop/static.py) ---
+// --- the page as one file: it contains the answers (workshop/page.py) ---
 
 const made = at("made") ? JSON.parse(at("made").textContent) : null;
 const keyOf = (body) => JSON.stringify([body.shown, body.pack || "", body.tries || []]);
