@@ -64,7 +64,7 @@ def test_the_first_state_that_fails_ends_it(run, there):
         (["--set", "input"], 2, "PC0721"),
         (["--try", "sections.nowhere.budget=1"], 2, "PC0718"),
         (["-o", "/dev/null", "--force"], 4, "it is not a regular file"),
-        (["-o", ""], 4, "it is not a regular file"),
+        (["-o", ""], 2, "PC0720 `--output` is empty"),
         (["-o", "."], 4, "it is not a regular file"),
         (["-o", "/"], 4, "it is not a regular file"),
         (["-o", "nowhere/out.jsonl"], 4, "name a file in a folder that exists"),
