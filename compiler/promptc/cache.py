@@ -139,9 +139,11 @@ def _trim(folder: str) -> None:
 
 
 def _is_entry(name: str) -> bool:
-    """Return whether a file of that name is an entry, or a half-written one (`promptc.files.atomic.name_beside`)."""
+    """Return whether a file of that name is an entry, or a half-written one."""
+    from promptc.files.atomic import is_beside  # late: a render that reads the cache writes nothing
+
     if not name.endswith(_SUFFIX):
-        return name.startswith(".promptc-") and name.endswith(".tmp")
+        return is_beside(name)
     stem = name.removesuffix(_SUFFIX)
     return len(stem) == 2 * _NAME_SIZE and all(one in "0123456789abcdef" for one in stem)
 

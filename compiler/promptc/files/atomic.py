@@ -35,6 +35,7 @@ _NO_FOLDER_SYNC = (errno.EINVAL, errno.EACCES, errno.EBADF, errno.ENOTSUP)
 """The errors of systems that cannot sync a folder."""
 
 _MOST_BESIDE = 1000
+_BESIDE, _UNFINISHED = ".promptc-", ".tmp"
 _ROOM = "make room on the disk, or name a file on another disk"
 _ADVICE = {
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), _ROOM),
@@ -261,7 +262,12 @@ def name_beside(path: AnyPath, number: int = 0) -> str:
     """Return the path at which a new version of `path` is written. Other runs may be writing at the first numbers."""
     folder, name = os.path.split(os.fspath(path))
     mark = blake2b(os.fsencode(name), digest_size=6).hexdigest()
-    return os.path.join(folder, f".promptc-{mark}-{number}.tmp")
+    return os.path.join(folder, f"{_BESIDE}{mark}-{number}{_UNFINISHED}")
+
+
+def is_beside(name: str) -> bool:
+    """Return whether a file name is one that `name_beside` gives: that of a file which a run is writing, or did not finish."""
+    return name.startswith(_BESIDE) and name.endswith(_UNFINISHED)
 
 
 def _replace(path: AnyPath, fill: Callable[[int], None], *, mode: int, like: os.stat_result | None, check: Callable[[], None]) -> None:

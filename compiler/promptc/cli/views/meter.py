@@ -92,7 +92,7 @@ def _iter_head(outcome: Outcome, width: int, paint: Paint) -> Iterator[str]:
     shown = f"{report['format']} for {provider}" if provider else report["format"]
     yield f"{paint.apply(report['pack'], 'bold')} {report['version']} as {shown}, counted by {counter}"
     if tokens is None:
-        yield paint.apply(str(describe_lack(outcome.fitted)), "red")
+        yield paint.apply(describe_lack(outcome.fitted) or "", "red")
     else:
         yield f"{show_count(tokens)} of {show_plural(budget, 'token')}, {show_percent(tokens, budget)}; {show_count(budget - tokens)} free"
     yield f"▕{paint.apply(render_bar(tokens or budget, 0, budget, width - 2).ljust(width - 2), 'green' if tokens is not None else 'red')}▏"

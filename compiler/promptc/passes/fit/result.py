@@ -342,14 +342,14 @@ class Fitted:
         return self._make_budget_test() if ladder == "truncate" else self._make_cap_test(ladder)
 
     def _make_budget_test(self) -> Callable[[Applied], bool]:
-        """Respect that a larger budget is also for minimums that are shares of it and for unread items, and may lower the strain."""
+        """Return the test for cuts of the whole: more budget may go to minimums by share or to unread items, or ease the strain."""
         plan, rules = self.strained.selection.plan, self.strained.selection.bound.pack.strain
         is_eased = rules is not None and any(one.cap is not None and one.cap.unit == "share" for one in plan.sections)
         is_least = is_eased or plan.has_growing_least or any(step.has_share for step in self.strained.steps)
         return lambda cut: is_least or (self.sections[cut.section].selected.is_partial and not isinstance(cut.step, Evict))
 
     def _make_cap_test(self, ladder: str) -> Callable[[Applied], bool]:
-        """Respect that no number raises a cap that is a share, and that a larger cap may exceed a later target or add strain."""
+        """Return the test for cuts of a cap: no number raises a share, and a larger cap may exceed a later target or add strain."""
         end = next(run for name, run in self.iter_runs() if name == ladder).moves[-1].after
         later = [*(one.run for one in self.pools if ladder in one.pool.sections), self.truncated]
         shares = [one.pool.ladder for one in self.pools if one.pool.is_share]
