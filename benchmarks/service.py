@@ -1,4 +1,4 @@
-"""The service of docs/guides/service.md under load: requests at four fifths of its capacity, while its pack is reloaded."""
+"""The service of docs/guides/service.md under load: it is busy for four fifths of the time, while its pack is reloaded."""
 
 import asyncio
 import json
@@ -27,7 +27,7 @@ GUIDE = Path(__file__).resolve().parents[1] / "docs" / "guides" / "service.md"
 _HOST = "localhost"
 _SECONDS, _PROBE, _TALKS, _KEPT = (60.0, 1.0), (6.0, 0.5), (200, 8), (1000, 20)
 _TURNS, _WORDS, CONNECTIONS, _LOAD = 40, 30, 8, 0.8
-"""The turns of a talk, the words of a message, the concurrent requests that measure the capacity, and the share of it for the load."""
+"""The turns of a talk, the words of a message, the concurrent requests that measure the capacity, and the share of the time to be busy."""
 
 _KEEPS = 'MOST, BUCKETS = "desk", 1000,'
 """The text in the guide that sets how many talks are kept."""
@@ -303,7 +303,7 @@ class Service:
 
 
 def measure_service(seconds: float, probe: float, talks: int, kept: int) -> Service:
-    """Measure the capacity, then load the service at four fifths of it, with a reload of the pack and later one of a broken pack."""
+    """Measure the capacity, then keep the service busy for four fifths of the time, with a reload of the pack and later one of a broken pack."""
     with run_server(read_guide(kept)) as server:
         return asyncio.run(_measure(server, seconds, probe, talks, kept))
 
@@ -335,7 +335,7 @@ async def _find_rate(server: Server, crowd: Crowd, capacity: float, probe: float
         begun, busy = time.perf_counter(), server.read_busy()
         await crowd.drive(repeat(1 / rate), probe)
         share = (server.read_busy() - busy) / (time.perf_counter() - begun)
-        rate = min(_LOAD * capacity, rate * _LOAD / share)
+        rate = min(_LOAD * capacity, rate * _LOAD / max(share, 0.01))  # the clock of /proc ticks every hundredth of a second
     return rate
 
 
@@ -358,7 +358,7 @@ async def _measure(server: Server, seconds: float, probe: float, talks: int, kep
 
 
 def bench_service(scale: Scale) -> None:
-    """Print the capacity of the service, its response times at four fifths of it, its memory, and the effect of a reload."""
+    """Print the capacity of the service, its response times while it is busy for four fifths of the time, its memory, and the effect of a reload."""
     seconds = scale.choose(*_SECONDS)
     begin(f"Service: the example with FastAPI on loopback, {scale.choose(*_TALKS)} talks, {seconds:g} s at a load of four fifths")
     found = measure_service(seconds, scale.choose(*_PROBE), scale.choose(*_TALKS), scale.choose(*_KEPT))
