@@ -303,7 +303,7 @@ class Service:
 
 
 def measure_service(seconds: float, probe: float, talks: int, kept: int) -> Service:
-    """Measure the capacity, then keep the service busy for four fifths of the time, with a reload of the pack and later one of a broken pack."""
+    """Measure the capacity, then keep the service four fifths busy, with a reload of the pack and later one of a broken pack."""
     with run_server(read_guide(kept)) as server:
         return asyncio.run(_measure(server, seconds, probe, talks, kept))
 
@@ -358,7 +358,7 @@ async def _measure(server: Server, seconds: float, probe: float, talks: int, kep
 
 
 def bench_service(scale: Scale) -> None:
-    """Print the capacity of the service, its response times while it is busy for four fifths of the time, its memory, and the effect of a reload."""
+    """Print the capacity of the service, its response times while it is four fifths busy, its memory, and the effect of a reload."""
     seconds = scale.choose(*_SECONDS)
     begin(f"Service: the example with FastAPI on loopback, {scale.choose(*_TALKS)} talks, {seconds:g} s at a load of four fifths")
     found = measure_service(seconds, scale.choose(*_PROBE), scale.choose(*_TALKS), scale.choose(*_KEPT))
